@@ -3,12 +3,11 @@
 
 #include "change/change_record.hpp"
 #include "file/replace.hpp"
-#include "sys/syscall.hpp"
+#include "sys/lock_wait.hpp"
 
 #include <fcntl.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <string>
 
@@ -48,9 +47,15 @@ file_descriptor open_state(const root& root, std::string_view state_directory,
 result<std::optional<change_state>>
 change_state::open(const root& root, std::string_view state_directory, missing_directories missing,
                    std::uint64_t wait_ms, const work_bounds& bounds) {
+  if (state_directory.empty()) return std::optional<change_state>();
+  return sys::wait_for_lock(wait_ms, "change lock", bounds,
+                            [&] { return try_open(root, state_directory, missing); });
+}
+
+result<std::optional<change_state>> change_state::try_open(const root& root,
+                                                           std::string_view state_directory,
+                                                           missing_directories missing) {
   std::optional<change_state> none;
-  if (state_directory.empty()) return none;
-  const auto deadline = wait_ms == 0 ? sys::monotonic_ms() : deadline_in(wait_ms);
   for (;;) {
     file_descriptor directory = open_state(root, state_directory, missing);
     if (!directory) return none;
@@ -62,10 +67,7 @@ change_state::open(const root& root, std::string_view state_directory, missing_d
     PADDOCK_TRY(const auto status, sys::fstat(lock->get()));
     if (status.links == 0) continue; // the same: who ages states out was faster
     if (locked) return std::optional(change_state(std::move(directory), *std::move(lock)));
-    if (locked.error().os_errno != EAGAIN) return locked.error();
-    PADDOCK_CHECK(bounds.check());
-    if (sys::monotonic_ms() >= deadline) return error{error_code::conflict, EAGAIN, "change lock"};
-    sys::pause_ms(1);
+    return locked.error();
   }
 }
 

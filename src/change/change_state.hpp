@@ -33,6 +33,9 @@ public:
 private:
   change_state(file_descriptor directory, file_descriptor lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
+  /// EAGAIN while the lock is held.
+  static result<std::optional<change_state>>
+  try_open(const root& root, std::string_view state_directory, missing_directories missing);
 
   file_descriptor directory_;
   file_descriptor lock_;

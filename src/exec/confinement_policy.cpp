@@ -2,7 +2,6 @@
 #include "exec/confinement_policy.hpp"
 
 #include "exec/git_author.hpp"
-#include "exec/held_scratch.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
@@ -222,8 +221,12 @@ bool wants_loopback(const confinement_policy& policy) {
          policy.reach == network_reach::loopback;
 }
 
+bool shares_scratch(const confinement_policy& policy) {
+  return policy.scratch != nullptr && policy.file_system != demand::off;
+}
+
 result<std::string> encode(const confinement_policy& policy, const entries_to_protect& entries,
-                           const run_manner& manner, const shared_lack& lack) {
+                           const run_manner& manner, const shared_parts& shared) {
   if (!std::ranges::all_of(policy.read_paths, is_plain_path) ||
       !std::ranges::all_of(policy.write_paths, is_plain_path) ||
       !std::ranges::all_of(policy.cache_paths, is_plain_path) ||
@@ -238,9 +241,8 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
   append(strings, policy.cache_paths);
   for (const auto& [how, path, rule] : entries.list)
     (strings += static_cast<char>(how)).append(path.c_str(), path.size() + 1);
-  const bool is_shared = shares_scratch(policy) && lack.scratch_errno == 0;
   append(strings, std::array{policy.search_path, policy.home, git_configuration,
-                             is_shared ? policy.scratch->directory : std::string()});
+                             std::string(shared.scratch_directory)});
   if (strings.size() > sys::exec_policy_bytes_max - sizeof(sys::exec_policy)) return unusable;
   sys::exec_policy fixed{.bytes = static_cast<std::uint32_t>(sizeof fixed + strings.size()),
                          .read_paths = static_cast<std::uint32_t>(policy.read_paths.size()),
@@ -252,8 +254,8 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .file_size_bytes = policy.bounds.file_size_bytes,
                          .cpu_seconds = policy.bounds.cpu_seconds,
                          .disk_bytes = policy.bounds.disk_bytes,
-                         .loopback_errno = lack.loopback_errno,
-                         .scratch_errno = lack.scratch_errno,
+                         .loopback_errno = shared.loopback_errno,
+                         .scratch_errno = shared.scratch_errno,
                          .cache_paths = static_cast<std::uint32_t>(policy.cache_paths.size()),
                          .attended = manner.starts == run_manner::told::of_start_too,
                          .settings = policy.git_settings,

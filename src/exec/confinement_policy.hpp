@@ -22,22 +22,27 @@ struct run_manner {
   streams its = streams::given;
 };
 
-/// Why a command does without what is made for all commands of a workspace; 0: it has it, or is not
-/// to have it.
-struct shared_lack {
+/// What a command is given of what is made for all commands of a workspace, and why it does without
+/// the rest; 0: it has it, or is not to have it.
+struct shared_parts {
   int loopback_errno = 0;
   int scratch_errno = 0;
+  std::string_view scratch_directory{};
 };
 
 /// Whether commands are to have a loopback of their own.
 [[nodiscard]] bool wants_loopback(const confinement_policy& policy);
 
+/// Whether commands are to share their scratch directories.
+[[nodiscard]] bool shares_scratch(const confinement_policy& policy);
+
 /// The policy as src/exec/protocol/exec_protocol.hpp describes it, with what is to be protected in
-/// this workspace, and what is not to be had. Errors: invalid_argument, with the operation
+/// this workspace, and what is shared. Errors: invalid_argument, with the operation
 /// "policy".
 [[nodiscard]] result<std::string> encode(const confinement_policy& policy,
                                          const entries_to_protect& entries,
-                                         const run_manner& manner = {}, const shared_lack& lack = {});
+                                         const run_manner& manner = {},
+                                         const shared_parts& shared = {});
 
 /// Looks at what the policy protects in the workspace, if it protects anything.
 [[nodiscard]] result<workspace_watch> watch(int workspace, const confinement_policy& policy,

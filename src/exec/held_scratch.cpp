@@ -92,18 +92,14 @@ held_scratch::~held_scratch() {
   sys::wait_for(keeper, removal_ms_max);
 }
 
-bool shares_scratch(const confinement_policy& policy) {
-  return policy.scratch != nullptr && policy.file_system != demand::off;
-}
-
 session_mounts session_mounts_of(const confinement_policy& policy, int workspace) {
-  if (!shares_scratch(policy)) return {};
+  if (!confine::shares_scratch(policy)) return {};
   const held_scratch& held = *policy.scratch;
   if (held.os_errno != 0) return {.os_errno = held.os_errno};
   const auto status = sys::status_at(workspace, "");
   if (!status) return {.os_errno = EIO};
   if (status->device != held.device || status->inode != held.inode) return {.os_errno = EXDEV};
-  return {.user = &held.user, .mounts = &held.mounts};
+  return {.user = &held.user, .mounts = &held.mounts, .directory = held.directory};
 }
 
 std::shared_ptr<const held_scratch> hold_scratch(const confinement_policy& policy, int workspace,

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace paddock {
 
@@ -38,11 +39,9 @@ public:
 struct session_mounts {
   const file_descriptor* user = nullptr;
   const file_descriptor* mounts = nullptr;
+  std::string_view directory{};
   int os_errno = 0; ///< why it is given nothing, not a directory either, though it is to share it
 };
 [[nodiscard]] session_mounts session_mounts_of(const confinement_policy& policy, int workspace);
-
-/// Whether commands with this policy are to share their scratch directories.
-[[nodiscard]] bool shares_scratch(const confinement_policy& policy);
 
 } // namespace paddock

@@ -3,6 +3,7 @@
 // How the output of a process is waited for, and read.
 
 #include "exec/command_output.hpp"
+#include "exec/process_record.hpp"
 #include "exec/process_waiter.hpp"
 
 #include <algorithm>
@@ -51,9 +52,9 @@ private:
 
 result<process_page> process_record::read(const process_read& asked, const cancellation* cancel) {
   if (asked.bytes_max < 4) return error{error_code::invalid_argument, 0, "bytes_max"};
-  std::unique_ptr<waiter> waiting;
+  std::unique_ptr<process_waiter> waiting;
   if (asked.wait_ms > 0) {
-    PADDOCK_TRY(waiting, waiter::begin(*this, asked.wait_ms, cancel));
+    PADDOCK_TRY(waiting, process_waiter::begin(lock_, waiting_, asked.wait_ms, cancel));
   }
   std::unique_lock lock(lock_);
   const std::uint64_t from = asked.from.value_or(cursor_);
@@ -70,7 +71,7 @@ result<process_page> process_record::read(const process_read& asked, const cance
 }
 
 bool process_record::wait_until(detail::function_view<bool(std::string_view)> met,
-                                std::uint64_t from, waiter* waiting,
+                                std::uint64_t from, process_waiter* waiting,
                                 std::unique_lock<std::mutex>& lock) {
   look_out looking(met, from);
   for (;;) {
@@ -80,8 +81,8 @@ bool process_record::wait_until(detail::function_view<bool(std::string_view)> me
   }
 }
 
-void process_record::wait_for_output(const process_read& asked, std::uint64_t from, waiter& waiting,
-                                     std::unique_lock<std::mutex>& lock) {
+void process_record::wait_for_output(const process_read& asked, std::uint64_t from,
+                                     process_waiter& waiting, std::unique_lock<std::mutex>& lock) {
   const auto is_full = [&] { return output_.end() - from >= asked.bytes_max; };
   if (asked.wait == process_wait::end) {
     while (outcome_ == nullptr && !is_full() && waiting.wait(lock)) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "exec/process_record.hpp"
+
 #include "exec/command_run.hpp"
 #include "exec/process_waiter.hpp"
 #include "sys/stream.hpp"
@@ -92,7 +94,7 @@ void process_record::runs() {
 }
 
 result<void, command_error> process_record::wait_for_start() {
-  auto waiting = waiter::begin(*this, no_deadline_ms, nullptr);
+  auto waiting = process_waiter::begin(lock_, waiting_, no_deadline_ms, nullptr);
   if (!waiting) {
     ask_to_stop(0);
     return command_error(waiting.error());
@@ -195,7 +197,7 @@ std::optional<std::int64_t> process_record::take_stop() {
 }
 
 void process_record::wait_for_end(std::int64_t wait_ms, const cancellation* cancel) {
-  const auto waiting = waiter::begin(*this, wait_ms, cancel);
+  const auto waiting = process_waiter::begin(lock_, waiting_, wait_ms, cancel);
   std::unique_lock lock(lock_);
   while (waiting && outcome_ == nullptr && (*waiting)->wait(lock)) {
   }

@@ -18,6 +18,8 @@
 
 namespace paddock {
 
+class process_waiter;
+
 class process_record final : public attendant {
 public:
   struct names {
@@ -52,7 +54,6 @@ public:
   [[nodiscard]] std::uint64_t held_bytes() const;
 
 private:
-  class waiter;
   process_record(names known, const command& asked, process_streams streams,
                  const process_limits& limits, file_descriptor news);
 
@@ -67,9 +68,9 @@ private:
   // With the lock held, which waiting gives up meanwhile.
   [[nodiscard]] process_status status_now() const;
   [[nodiscard]] bool wait_until(detail::function_view<bool(std::string_view)> met,
-                                std::uint64_t from, waiter* waiting,
+                                std::uint64_t from, process_waiter* waiting,
                                 std::unique_lock<std::mutex>& lock);
-  void wait_for_output(const process_read& asked, std::uint64_t from, waiter& waiting,
+  void wait_for_output(const process_read& asked, std::uint64_t from, process_waiter& waiting,
                        std::unique_lock<std::mutex>& lock);
   [[nodiscard]] process_page page_at(std::uint64_t from, std::uint64_t bytes_max) const;
 

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "base/later.hpp"
-#include "exec/process_record.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
 
 #include <poll.h>
 
@@ -15,27 +16,30 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 
-/// Somebody who waits, until a point in time, for what is told by `wake_all`.
-class process_record::waiter {
+/// Somebody who waits, until a point in time, for one of the events in a list to be raised.
+class process_waiter {
 public:
-  static result<std::unique_ptr<waiter>> begin(process_record& of, std::int64_t wait_ms,
-                                               const cancellation* cancel) {
+  /// Adds an event to `waiting`, which `lock` guards. Both outlive this.
+  static result<std::unique_ptr<process_waiter>> begin(std::mutex& lock, std::vector<int>& waiting,
+                                                       std::int64_t wait_ms,
+                                                       const cancellation* cancel) {
     int cancel_fd = -1;
     if (cancel != nullptr) {
       PADDOCK_TRY(cancel_fd, cancellation_watch::descriptor(*cancel));
     }
     PADDOCK_TRY(auto event, sys::eventfd());
-    return std::unique_ptr<waiter>(
-        new waiter(of, later(sys::monotonic_ms(), wait_ms), cancel_fd, std::move(event)));
+    return std::unique_ptr<process_waiter>(new process_waiter(
+        lock, waiting, later(sys::monotonic_ms(), wait_ms), cancel_fd, std::move(event)));
   }
-  waiter(const waiter&) = delete;
-  waiter& operator=(const waiter&) = delete;
-  ~waiter() {
-    const std::lock_guard guard(of_.lock_);
-    std::erase(of_.waiting_, event_.get());
+  process_waiter(const process_waiter&) = delete;
+  process_waiter& operator=(const process_waiter&) = delete;
+  ~process_waiter() {
+    const std::lock_guard guard(lock_);
+    std::erase(waiting_, event_.get());
   }
 
   /// False when it is in vain: at the end of the time, and when cancelled. `ms_max`: from now.
@@ -54,13 +58,16 @@ public:
   [[nodiscard]] bool may_go_on() const { return sys::monotonic_ms() < until_; }
 
 private:
-  waiter(process_record& of, std::int64_t until, int cancel_fd, file_descriptor event)
-      : of_(of), until_(until), cancel_fd_(cancel_fd), event_(std::move(event)) {
-    const std::lock_guard guard(of_.lock_);
-    of_.waiting_.push_back(event_.get());
+  process_waiter(std::mutex& lock, std::vector<int>& waiting, std::int64_t until, int cancel_fd,
+                 file_descriptor event)
+      : lock_(lock), waiting_(waiting), until_(until), cancel_fd_(cancel_fd),
+        event_(std::move(event)) {
+    const std::lock_guard guard(lock_);
+    waiting_.push_back(event_.get());
   }
 
-  process_record& of_;
+  std::mutex& lock_;
+  std::vector<int>& waiting_;
   std::int64_t until_;
   int cancel_fd_;
   file_descriptor event_;

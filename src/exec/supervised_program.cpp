@@ -112,7 +112,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   const session_mounts scratch = session_mounts_of(asked.confinement, asked.workspace);
   PADDOCK_TRY(const std::string policy_bytes,
               confine::encode(asked.confinement, asked.entries, asked.manner,
-                              {loopback->os_errno, scratch.os_errno}));
+                              {loopback->os_errno, scratch.os_errno, scratch.directory}));
   PADDOCK_TRY(const auto policy, sys::sealed_memory(policy_bytes));
   file_descriptor in;
   if (asked.in < 0) {

@@ -7,6 +7,7 @@
 #include "path/entry_lookup.hpp"
 #include "path/git_names.hpp"
 #include "path/name_folding.hpp"
+#include "sys/lock_wait.hpp"
 #include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
 
@@ -25,7 +26,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -221,24 +221,14 @@ result<content_lock> lock_stripe(const root& root, std::size_t number, const wor
 
 /// Others hold it for as long as one change takes; who holds it longer is stopped, or means harm.
 result<void> content_lock::lock_byte(std::uint64_t at, const work_bounds& bounds) {
-  constexpr std::int64_t wait_ms_max = 5'000;
-  constexpr int yields = 20;
+  constexpr std::uint64_t wait_ms_max = 5'000;
   if (shared_fd_ < 0) return {};
-  std::int64_t end = 0;
-  for (int tries = 0;; ++tries) {
+  return sys::wait_for_lock(wait_ms_max, content_lock_operation, bounds, [&]() -> result<void> {
     const auto locked = sys::try_lock_byte(shared_fd_, at);
     if (locked) bytes_.push_back(at);
     // A file system without such locks keeps nobody from work.
-    if (locked || locked.error().os_errno != EAGAIN) return {};
-    PADDOCK_CHECK(bounds.check());
-    if (end == 0) end = sys::monotonic_ms() + wait_ms_max;
-    if (sys::monotonic_ms() >= end)
-      return error{error_code::conflict, EAGAIN, content_lock_operation};
-    if (tries < yields)
-      std::this_thread::yield();
-    else
-      sys::pause_ms(1);
-  }
+    return locked || locked.error().os_errno != EAGAIN ? result<void>() : locked;
+  });
 }
 
 result<std::optional<content_lock>> lock_part_of_repository(const root& root, std::string_view path,

@@ -4,7 +4,6 @@
 // Sums of bytes, all by xxHash behind three functions.
 
 #include "history/known_state.hpp"
-#include "history/store_directory.hpp"
 
 #include <cstdint>
 #include <optional>

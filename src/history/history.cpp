@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "history/kept_rules.hpp"
 #include "history/store_impl.hpp"
+#include "history/unused_stores.hpp"
 #include "sys/syscall.hpp"
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <utility>
@@ -379,6 +382,18 @@ entry_state store::impl::told(const known_state& state) const {
   return out;
 }
 
+namespace {
+
+void age_out_beside(const store_directory& own, const root& workspace, std::uint64_t days_max) {
+  const auto all = sys::openat(own.descriptor(), "..", O_RDONLY | O_DIRECTORY);
+  if (all)
+    remove_unused_stores(
+        all->get(), {name_of_store(workspace.path(), workspace.status()), own.used_before_ns()},
+        days_max);
+}
+
+} // namespace
+
 store::store(std::unique_ptr<impl> i) noexcept : impl_(std::move(i)) {}
 store::~store() = default;
 
@@ -388,10 +403,9 @@ result<std::shared_ptr<store>, detailed_error> store::open(std::shared_ptr<const
     return detailed_error({error_code::unsupported, 0, "history store"},
                           "this Paddock was built without xxHash and keeps no history; what is "
                           "built with xxHash's header (libxxhash-dev) keeps one");
-  const auto unused_days_max =
-      by == session::serve ? std::optional(how.age_days_max) : std::nullopt;
   PADDOCK_TRY(store_directory directory,
-              store_directory::open(*workspace, how.directory, unused_days_max));
+              store_directory::open(*workspace, how.directory, by == session::serve));
+  if (by == session::serve) age_out_beside(directory, *workspace, how.age_days_max);
   PADDOCK_TRY(workspace, under_kept_rules(std::move(workspace), directory, by));
   auto made =
       std::make_unique<impl>(std::move(workspace), std::move(how), std::move(directory), by);

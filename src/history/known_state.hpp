@@ -25,6 +25,9 @@ struct content_id_hash {
   std::size_t operator()(const content_id& id) const noexcept { return id.low; }
 };
 
+/// What names of contents are made with: nobody else knows it.
+using content_key = std::array<char, 192>;
+
 enum class known_kind : std::uint8_t { absent, file, directory, link, special };
 
 /// An entry as it was seen. Of a link the content is its target.

@@ -4,8 +4,8 @@
 #include "file/directory_stream.hpp"
 #include "file/replace.hpp"
 #include "history/content_sum.hpp"
-#include "history/unused_stores.hpp"
 #include "path/private_directory.hpp"
+#include "sys/lock_wait.hpp"
 #include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view head_magic = "paddock history 1\n";
 constexpr std::string_view head_magic_any = "paddock history ";
-constexpr int lock_wait_ms = 10'000;
+constexpr std::uint64_t lock_wait_ms = 10'000;
 
 detailed_error refused(error_code code, std::string detail) {
   return {{code, 0, "history store"}, std::move(detail)};
@@ -45,8 +45,7 @@ std::string name_of_store(const std::string& workspace, const file_status& statu
 }
 
 result<store_directory, detailed_error>
-store_directory::open(const root& workspace, std::string_view directory,
-                      std::optional<std::uint64_t> unused_days_max) {
+store_directory::open(const root& workspace, std::string_view directory, bool serves) {
   PADDOCK_TRY(const private_directory to, open_private_directory(workspace.status(), directory,
                                                                  "the directory of the history"));
   const file_descriptor& all = to.fd;
@@ -63,14 +62,12 @@ store_directory::open(const root& workspace, std::string_view directory,
     if (!opened && opened.error().code == error_code::not_found) continue;
     store_directory store;
     PADDOCK_TRY(store.fd_, std::move(opened));
-    const auto ready = store.take_up(workspace, path, unused_days_max.has_value());
+    const auto ready = store.take_up(workspace, path, serves);
     const auto named = sys::status_at(all.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     const auto taken = sys::status_at(store.fd_.get(), "");
     if (named && taken && !named->same_object(*taken)) continue;
     if (!named && named.error().code == error_code::not_found) continue;
     if (!ready) return ready.error();
-    if (unused_days_max)
-      remove_unused_stores(all.get(), {name, store.used_before_ns_}, *unused_days_max);
     return store;
   }
   return refused(error_code::conflict, path + " is removed again and again");
@@ -158,21 +155,10 @@ result<void> store_directory::write_head(const root& workspace) {
 
 result<void> store_directory::lock(const work_bounds& bounds) {
   // Who has waited in vain does not wait again: perhaps the other one is stopped for long.
-  const std::int64_t end = sys::monotonic_ms() + (waited_in_vain_ ? 0 : lock_wait_ms);
-  for (;;) {
-    const auto locked = sys::try_flock(lock_.get());
-    if (locked) {
-      waited_in_vain_ = false;
-      return {};
-    }
-    if (locked.error().os_errno != EAGAIN) return locked.error();
-    if (sys::monotonic_ms() >= end) {
-      waited_in_vain_ = true;
-      return error{error_code::conflict, 0, lock_operation};
-    }
-    PADDOCK_CHECK(bounds.check());
-    sys::pause_ms(1);
-  }
+  const auto locked = sys::wait_for_lock(waited_in_vain_ ? 0 : lock_wait_ms, lock_operation, bounds,
+                                         [&] { return sys::try_flock(lock_.get()); });
+  if (locked || locked.error().os_errno == EAGAIN) waited_in_vain_ = !locked;
+  return locked;
 }
 
 void store_directory::unlock() const noexcept {

@@ -3,13 +3,14 @@
 
 // Where the store of a workspace lies, who may use it, and its lock.
 
+#include "history/known_state.hpp"
+
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,9 +19,6 @@
 #include <vector>
 
 namespace paddock::history {
-
-/// What names of contents are made with: nobody else knows it.
-using content_key = std::array<char, 192>;
 
 /// What the error says of a lock that somebody else holds.
 inline constexpr const char* lock_operation = "history lock";
@@ -36,14 +34,14 @@ struct store_file {
 class store_directory {
 public:
   /// Makes what is missing of the directory of all stores, and the one of this workspace in it.
-  /// With a number of days, stores beside it that nobody has used for longer are removed. Errors:
-  /// those of store::open.
-  static result<store_directory, detailed_error>
-  open(const root& workspace, std::string_view directory,
-       std::optional<std::uint64_t> unused_days_max = {});
+  /// Errors: those of store::open.
+  static result<store_directory, detailed_error> open(const root& workspace,
+                                                      std::string_view directory, bool serves);
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
   [[nodiscard]] const content_key& key() const noexcept { return key_; }
+  /// The last time before this one; 0: it is new.
+  [[nodiscard]] std::int64_t used_before_ns() const noexcept { return used_before_ns_; }
   /// Waits for other processes. Errors: conflict (somebody holds it for long), io, cancelled,
   /// timed_out.
   [[nodiscard]] result<void> lock(const work_bounds& bounds = {});
@@ -64,8 +62,8 @@ private:
 
   file_descriptor fd_;
   file_descriptor lock_;
-  file_descriptor head_;            ///< locked, shared: the store is in use
-  std::int64_t used_before_ns_ = 0; ///< the last time before this one; 0: it is new
+  file_descriptor head_; ///< locked, shared: the store is in use
+  std::int64_t used_before_ns_ = 0;
   content_key key_{};
   bool waited_in_vain_ = false;
 };

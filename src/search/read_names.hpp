@@ -3,7 +3,9 @@
 
 // One directory of a walk: its names, and the ignore files in it.
 
-#include "search/walk.hpp"
+#include "search/walked_directory.hpp"
+
+#include <paddock/path/root.hpp>
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/start_thread.hpp"
+#include "base/parallel_blocks.hpp"
 #include "search/file_search.hpp"
 #include "search/walk.hpp"
 #include "search/work_pace.hpp"
@@ -12,7 +12,6 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace paddock {
@@ -93,15 +92,11 @@ public:
 
   result<void> run(text_matches& into) {
     PADDOCK_CHECK(memory_.begin(options_.bounds));
-    std::vector<std::thread> others;
-    while (others.size() + 1 < std::min<std::size_t>(options_.threads_max, blocks_.size())) {
-      std::thread other;
-      if (!start_thread(other, [this] { work(); })) break;
-      others.push_back(std::move(other));
-    }
-    work();
-    for (std::thread& other : others)
-      other.join();
+    const auto useful = static_cast<unsigned>(
+        std::min<std::size_t>(std::max(options_.threads_max, 1U), blocks_.size()));
+    parallel_blocks(
+        useful, useful, [this](std::size_t) { work(); }, 1)
+        .finish();
     if (failed_) return *failed_;
     if (ended_ && *ended_ == error_code::cancelled) return error{*ended_, 0, "search"};
     if (ended_) into.coverage.ended_early = ended_;

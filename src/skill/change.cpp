@@ -110,7 +110,7 @@ result<skill> skill_store::add(std::string_view id, std::string_view name,
     PADDOCK_TRY(const auto file, write_new_file(stage.fd(), text, 0666));
     PADDOCK_CHECK(sync_file(file.get(), wanted));
     PADDOCK_TRY([[maybe_unused]] const auto done,
-                stage.publish(checked, overwrite::refuse, wanted));
+                stage.publish(checked, overwrite::refuse, wanted, {}));
   }
   return describe_changed(*state_->base, state_->options, checked);
 }
@@ -123,7 +123,7 @@ result<skill> skill_store::edit(std::string_view id, const skill_changes& change
   PADDOCK_TRY(const auto there, open_skill_directory(base, state_->options, skill_source::user));
   if (!there || !has_entry(*there, checked)) return error{error_code::not_found, ENOENT, "skill"};
   PADDOCK_TRY(const auto user, open_for_change(base, state_->options));
-  PADDOCK_TRY(const auto lock, change_lock::acquire(user.fd.get()));
+  PADDOCK_TRY(const auto lock, change_lock::acquire(user.fd.get(), {}));
 
   std::string path = there->prefix;
   path.append(checked.view()).append("/").append(skill_file_name);

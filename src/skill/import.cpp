@@ -78,7 +78,8 @@ public:
     {
       PADDOCK_TRY(auto stage, staging::create(base_, user));
       PADDOCK_CHECK(write_all_into(stage.fd()));
-      auto done = stage.publish(id, in_.options.overwrite, options_.durability);
+      auto done = stage.publish(id, in_.options.overwrite, options_.durability,
+                                {.cancelled = in_.options.cancelled});
       if (!done && done.error().code == error_code::already_exists)
         return in_.refuse(import_refusal::id_exists, id.view());
       if (!done) return done.error();

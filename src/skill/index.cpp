@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "skill/index.hpp"
 
-#include "base/start_thread.hpp"
+#include "base/parallel_blocks.hpp"
 #include "file/directory_stream.hpp"
 
 #include <fcntl.h>
 
 #include <algorithm>
-#include <atomic>
 #include <tuple>
 #include <utility>
 
@@ -104,35 +103,24 @@ result<skill_index::survey> skill_index::look(skill_source source) const {
 /// there is enough to do.
 void skill_index::examine(survey& found) const {
   const skill_directory& in = *found.directory;
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  const auto look_at = [&](std::size_t i) {
+    candidate& c = found.candidates[i];
+    const auto id = found.id(c);
     std::string path;
-    for (;;) {
-      const auto first = next.fetch_add(share, std::memory_order_relaxed);
-      const auto last = std::min(first + share, found.candidates.size());
-      if (first >= last) return;
-      for (auto& c : std::span(found.candidates).subspan(first, last - first)) {
-        const auto id = found.id(c);
-        if (!c.link && c.before != nullptr && c.before->stamp) {
-          path.assign(id).append("/").append(skill_file_name);
-          const auto s = sys::status_at(in.fd.get(), path.c_str(), AT_SYMLINK_NOFOLLOW);
-          if (s && file_stamp{s->device, s->inode, s->size, s->modified_ns, s->changed_ns} ==
-                       *c.before->stamp)
-            continue;
-        }
-        if (auto found_now = examine_skill(in, id, path))
-          c.fresh = std::make_unique<examined_skill>(*std::move(found_now));
-        c.ignored = !c.fresh;
-      }
+    if (!c.link && c.before != nullptr && c.before->stamp) {
+      path.append(id).append("/").append(skill_file_name);
+      const auto s = sys::status_at(in.fd.get(), path.c_str(), AT_SYMLINK_NOFOLLOW);
+      if (s && file_stamp{s->device, s->inode, s->size, s->modified_ns, s->changed_ns} ==
+                   *c.before->stamp)
+        return;
     }
+    if (auto found_now = examine_skill(in, id, path))
+      c.fresh = std::make_unique<examined_skill>(*std::move(found_now));
+    c.ignored = !c.fresh;
   };
   const auto useful = found.candidates.size() / directories_per_thread + 1;
-  std::vector<std::thread> helpers(std::min<std::size_t>(options_.threads_max, useful) - 1);
-  for (auto& helper : helpers)
-    if (!start_thread(helper, work)) break;
-  work();
-  for (auto& helper : helpers)
-    if (helper.joinable()) helper.join();
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(options_.threads_max, useful));
+  parallel_blocks(found.candidates.size(), threads, look_at, share).finish();
 }
 
 bool skill_index::nothing_changed(const survey& found, const half& before) const {

@@ -7,6 +7,7 @@
 #include "file/remove_tree.hpp"
 #include "file/replace.hpp"
 #include "path/directory_moves.hpp"
+#include "sys/lock_wait.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/file/directory.hpp>
@@ -25,7 +26,7 @@
 namespace paddock {
 namespace {
 
-constexpr std::int64_t lock_wait_ms = 5000;
+constexpr std::uint64_t lock_wait_ms = 5'000;
 constexpr unsigned attempts_max = 16;
 
 /// A directory, or whatever else has got its name.
@@ -76,15 +77,14 @@ result<opened> open_for_change(const root& base, const skill_store_options& opti
   return found;
 }
 
-result<change_lock> change_lock::acquire(int directory) {
+result<change_lock> change_lock::acquire(int directory, const work_bounds& bounds) {
   PADDOCK_TRY(auto fd, sys::openat(directory, ".", O_RDONLY | O_DIRECTORY));
-  const auto deadline = sys::monotonic_ms() + lock_wait_ms;
-  for (;;) {
-    const auto locked = sys::try_flock(fd.get());
-    if (locked || locked.error().os_errno != EAGAIN) return change_lock(std::move(fd));
-    if (sys::monotonic_ms() >= deadline) return error{error_code::conflict, EAGAIN, "flock"};
-    sys::pause_ms(1);
-  }
+  const auto locked =
+      sys::wait_for_lock(lock_wait_ms, "flock", bounds, [&] { return sys::try_flock(fd.get()); });
+  const bool has_locks = locked || (locked.error().os_errno != ENOLCK &&
+                                    locked.error().code != error_code::unsupported);
+  if (!locked && has_locks) return locked.error();
+  return change_lock(std::move(fd));
 }
 
 result<staging> staging::create(const root& base, const opened& in) {
@@ -109,9 +109,9 @@ staging::~staging() {
 }
 
 result<staging::outcome> staging::publish(const component& id, overwrite existing,
-                                          durability wanted) {
+                                          durability wanted, const work_bounds& bounds) {
   if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(fd_.get()));
-  PADDOCK_TRY(const auto lock, change_lock::acquire(user_));
+  PADDOCK_TRY(const auto lock, change_lock::acquire(user_, bounds));
   PADDOCK_TRY(const auto alone, directory_move::begin("skill"));
   PADDOCK_CHECK(alone.check(base_->status(), join(path_, hidden_.name.view())));
   PADDOCK_CHECK(alone.check(base_->status(), join(path_, id.view())));
@@ -154,7 +154,7 @@ result<void> take_away(const root& base, const opened& in, const component& id, 
   PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
   file_descriptor old;
   {
-    PADDOCK_TRY(const auto lock, change_lock::acquire(user));
+    PADDOCK_TRY(const auto lock, change_lock::acquire(user, {}));
     PADDOCK_TRY(const auto alone, directory_move::begin("skill"));
     PADDOCK_CHECK(alone.check(base.status(), join(in.path, id.view())));
     PADDOCK_TRY(old, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));

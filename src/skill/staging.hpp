@@ -9,6 +9,7 @@
 #include "file/leftover.hpp"
 
 #include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 #include <paddock/skill/store.hpp>
@@ -27,10 +28,11 @@ inline constexpr std::string_view staging_prefix = ".staging-";
 [[nodiscard]] result<opened> open_for_change(const root& base, const skill_store_options& options);
 
 /// Keeps other changes, of this process and of others, away from a directory while it lives. Where
-/// the file system has no such locks it keeps nobody away. Errors: conflict, after some seconds.
+/// the file system has no such locks it keeps nobody away. Errors: conflict, after some seconds;
+/// those of the bounds.
 class change_lock {
 public:
-  [[nodiscard]] static result<change_lock> acquire(int directory);
+  [[nodiscard]] static result<change_lock> acquire(int directory, const work_bounds& bounds);
 
 private:
   explicit change_lock(file_descriptor fd) noexcept : fd_(std::move(fd)) {}
@@ -50,8 +52,10 @@ public:
   enum class outcome : std::uint8_t { added, replaced };
   /// Swaps the hidden directory in as `id`. What is in it must be on the disk already if `wanted`
   /// is more than `none`. Errors: already_exists, read_only, unsupported (the file system cannot
-  /// exchange two names), conflict (also: a command keeps the old one in place), timed_out.
-  [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted);
+  /// exchange two names), conflict (also: a command keeps the old one in place), timed_out,
+  /// cancelled.
+  [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted,
+                                        const work_bounds& bounds);
 
 private:
   staging(const root& base, const opened& user, const component& name, file_descriptor fd,

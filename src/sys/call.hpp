@@ -3,7 +3,10 @@
 
 // How what the kernel answers becomes a result.
 
-#include "sys/syscall.hpp"
+#include "sys/errno_map.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
 
 #include <array>
 #include <cerrno>

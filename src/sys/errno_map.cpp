@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sys/syscall.hpp"
+#include "sys/errno_map.hpp"
 
 #include <cerrno>
 

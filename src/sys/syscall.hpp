@@ -6,6 +6,8 @@
 // repeated here and nowhere else. Tests link another implementation of this header to inject
 // faults, so nothing outside src/sys may call the kernel.
 
+#include "sys/errno_map.hpp"
+
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/file_status.hpp>
 #include <paddock/base/result.hpp>
@@ -19,12 +21,6 @@
 struct iovec;
 
 namespace paddock::sys {
-
-/// The one mapping from errno to a code.
-[[nodiscard]] error_code code_of(int os_errno) noexcept;
-[[nodiscard]] inline error failure(int os_errno, const char* operation) noexcept {
-  return {code_of(os_errno), os_errno, operation};
-}
 
 // --- opening ------------------------------------------------------------------------------------
 /// `resolve` is a set of RESOLVE_* bits. Not repeated on EAGAIN.

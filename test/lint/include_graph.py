@@ -3,7 +3,7 @@
 """Holds the rooms and their arrows: which folder may include which, and who may touch the kernel and JSON.
 
 A room is a folder of src and tools together with the public headers of the same name. A room that is not listed is refused, so a
-new one has to say where it belongs. docs/architecture.md draws this table.
+new one has to say where it belongs. docs/architecture.md draws this table. Within a room, files do not include each other in a ring.
 """
 import pathlib
 import re
@@ -120,6 +120,28 @@ def check_arrows(top, source, problems):
             problems.append(f"{relative}: {room} may not include {included} of {other}")
 
 
+def check_rings(top, sources, problems):
+    """A header and the source of its name count as one; a public header is an interface, which its source may include."""
+    graph = {}
+    for source in sources:
+        relative = source.relative_to(top)
+        targets = [target_of(top, source, included) for included in INCLUDE.findall(source.read_text())]
+        beside = {target.with_suffix("") for target in targets if target and room_of(top, target) == room_of(top, relative)}
+        graph.setdefault(relative.with_suffix(""), set()).update(beside - {relative.with_suffix("")})
+
+    def below(module):
+        found, ahead = set(), [module]
+        while ahead:
+            new = graph.get(ahead.pop(), set()) - found
+            found |= new
+            ahead += new
+        return found
+
+    reached = {module: below(module) for module in graph}
+    rings = {tuple(sorted(str(other) for other in under if module in reached.get(other, ()))) for module, under in reached.items()}
+    problems += [f"include each other in a ring: {', '.join(ring)}" for ring in sorted(rings) if ring]
+
+
 def check_public(top, header, problems):
     relative = header.relative_to(top / "include/paddock")
     for included in INCLUDE.findall(header.read_text()):
@@ -166,6 +188,7 @@ def main(top):
         check_arrows(top, source, problems)
     for source in files(top, ["tools"], {".cpp", ".hpp"}):
         check_arrows(top, source, problems)
+    check_rings(top, files(top, ["include/paddock", "src", "tools"], {".cpp", ".hpp"}), problems)
     for outside in files(top, ["bench"], {".cpp", ".hpp"}):
         for included in INCLUDE.findall(outside.read_text()):
             if re.search(r"[<\"/]sys/\w+\.hpp", included):

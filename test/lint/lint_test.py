@@ -172,6 +172,8 @@ class IncludeGraph(unittest.TestCase):
                              "// ::close(fd)\nvoid f() { ::new (p) int; sys::close(1); std::move(a); }\n",
         "src/sys/syscall.cpp": "#include <unistd.h>\nvoid f() { ::close(1); }\n",
         "src/sys/syscall.hpp": "",
+        "src/sys/errno.hpp": "",
+        "src/sys/errno.cpp": '#include "sys/errno.hpp"\n#include "sys/syscall.hpp"\n',
         "src/mcp/protocol/tool.cpp": "#include <simdjson.h>\n#include <paddock/mcp/tool.hpp>\n",
         "src/mcp/client/client.cpp": "",
         "include/paddock/skill_manager/config.hpp": "#include <paddock/mcp/client.hpp>\n",
@@ -201,6 +203,7 @@ class IncludeGraph(unittest.TestCase):
         "system call": ("src/file/file.cpp", "void f() { ::unlink(p); }\n", "looks like a system call"),
         "sys in a tool": ("tools/cli/paddock.cpp", '#include "sys/syscall.hpp"\n', "tools/cli may not include"),
         "one program in another": ("tools/cli/paddock.cpp", '#include "adapter/audit_log.hpp"\n', "of tools/adapter"),
+        "a ring within a room": ("src/sys/syscall.hpp", '#include "sys/errno.hpp"\n', "in a ring: src/sys/errno, src/sys/syscall"),
         "sys in a benchmark": ("bench/a.cpp", '#include "sys/syscall.hpp"\n', "src/*.cpp only"),
     }
 

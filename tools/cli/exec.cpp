@@ -2,7 +2,6 @@
 
 // paddock exec: one command, confined to a workspace, for people.
 
-#include "common/contradictions.hpp"
 #include "common/history_cli.hpp"
 #include "common/interruption.hpp"
 #include "common/option_values.hpp"

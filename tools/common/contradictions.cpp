@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "contradictions.hpp"
+
+// Options that are in order each by itself and make no sense together.
+
+#include "workspace_cli.hpp"
 
 #include <paddock/base/limits.hpp>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "workspace_cli.hpp"
 
-#include "contradictions.hpp"
 #include "option_values.hpp"
 #include "output.hpp"
 #include "terminal.hpp"

@@ -101,6 +101,10 @@ struct workspace_cli {
   [[nodiscard]] std::vector<std::string> set_environment() const;
 };
 
+/// The first contradiction among the options, as a sentence that says what to leave out; empty:
+/// they fit together. No option is ignored in silence.
+[[nodiscard]] std::string contradiction(const workspace_cli& given);
+
 /// Adds --network.
 void add_network_options(CLI::App& app, confinement_cli& target);
 /// Adds --max-memory, --max-pids, --max-file-size and --max-disk-written.
@@ -139,8 +143,8 @@ void add_version_option(CLI::App& app);
 /// --version or a mistake).
 [[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
-/// The workspace that the options name; complains and returns nullptr when it cannot be used, or the
-/// options contradict each other.
+/// The workspace that the options name; complains and returns nullptr when it cannot be used, or
+/// the options contradict each other.
 [[nodiscard]] std::shared_ptr<const root> open_workspace(std::string_view program,
                                                          const workspace_cli& from);
 /// The server that the options describe, of that workspace; complains and returns nothing when they

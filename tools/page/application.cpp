@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "application.hpp"
 
+#include "common/workspace_cli.hpp"
 #include "crypto/crypto.hpp"
 #include "http/server/secret.hpp"
+#include "http/server/termination.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -161,6 +165,34 @@ http::answer application::answer_to(const http::request& r) {
         out = each.run({.request = r, .query = target.query});
   out.lines = guard_lines_;
   return out;
+}
+
+int serve(definition what, std::uint16_t port) {
+  const std::string program(what.command);
+  const auto unusable = [&](const error& failure) {
+    cli::complain(program, "this system cannot be used: " + sentence(failure.code));
+    return cli::usage;
+  };
+  auto page = application::make(std::move(what), port);
+  if (!page && page.error().operation == std::string_view("getrandom"))
+    return unusable(page.error());
+  if (!page) {
+    cli::complain(program, "port " + std::to_string(port) +
+                               " cannot be used; choose another one, or leave out --port");
+    return cli::usage;
+  }
+  const auto terminated = http::termination::redirect();
+  if (!terminated) return unusable(terminated.error());
+  std::printf("%s\n", (*page)->address().c_str());
+  std::fflush(stdout);
+  cli::complain(program, "open the address above in a browser on this machine; Ctrl-C ends it");
+  const auto served = (*page)->serve(terminated->descriptor());
+  const bool good = served && !served->failure;
+  if (!good) cli::complain(program, "the network connection was lost; start it again");
+  const int code = good ? cli::success : cli::failed;
+  // A request that did not end in time still runs; what it uses must not be destroyed under it.
+  if (served && served->abandoned > 0) std::quick_exit(code);
+  return code;
 }
 
 } // namespace paddock::page

@@ -53,4 +53,8 @@ private:
   http::asker_rules who_;
 };
 
+/// Serves the page until SIGINT, SIGTERM or SIGHUP; port 0 stands for any that is free. The address
+/// is the first and only line on standard output. Returns the exit code (workspace_cli.hpp).
+[[nodiscard]] int serve(definition what, std::uint16_t port);
+
 } // namespace paddock::page

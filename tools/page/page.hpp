@@ -56,8 +56,4 @@ struct definition {
 /// What it is and what helps, as one sentence.
 [[nodiscard]] std::string sentence(error_code code);
 
-/// Serves the page until SIGINT, SIGTERM or SIGHUP; port 0 stands for any that is free. The address
-/// is the first and only line on standard output. Returns the exit code (workspace_cli.hpp).
-[[nodiscard]] int serve(definition what, std::uint16_t port);
-
 } // namespace paddock::page

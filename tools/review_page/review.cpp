@@ -2,7 +2,7 @@
 #include "review.hpp"
 
 #include "api.hpp"
-#include "page/page.hpp"
+#include "page/application.hpp"
 
 #include <span>
 #include <utility>

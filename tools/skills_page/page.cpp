@@ -3,7 +3,7 @@
 
 #include "api.hpp"
 #include "common/workspace_cli.hpp"
-#include "page/page.hpp"
+#include "page/application.hpp"
 
 #include <paddock/path/root.hpp>
 #include <paddock/skill/store.hpp>

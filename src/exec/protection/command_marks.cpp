@@ -4,6 +4,7 @@
 #include "file/directory_stream.hpp"
 #include "file/replace.hpp"
 #include "path/private_directory.hpp"
+#include "sys/lock_wait.hpp"
 #include "sys/random_hex.hpp"
 #include "sys/syscall.hpp"
 
@@ -21,7 +22,8 @@ namespace {
 
 constexpr std::string_view begun_suffix = ".new";
 constexpr std::uint64_t mark_bytes_max = std::uint64_t{64} << 20U;
-constexpr std::int64_t touch_ms = 1'000, turn_ms_max = 10'000;
+constexpr std::int64_t touch_ms = 1'000;
+constexpr std::uint64_t turn_ms_max = 10'000;
 /// Of file times against the clock, and of a process that is kept waiting.
 constexpr std::int64_t slack_ns = 5'000'000'000;
 
@@ -131,9 +133,9 @@ void command_marks::touch() {
 file_descriptor command_marks::turn() const {
   auto fd = sys::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
   if (!fd) return {};
-  const auto deadline_ms = sys::monotonic_ms() + turn_ms_max;
-  while (!sys::try_flock(fd->get()) && sys::monotonic_ms() < deadline_ms)
-    sys::pause_ms(1);
+  (void)sys::wait_for_lock(turn_ms_max, "turn", {}, [&] {
+    return sys::try_flock(fd->get());
+  }).has_value();
   return *std::move(fd);
 }
 

@@ -4,7 +4,7 @@
 // The system calls that the filter of a command denies, whether always or for some arguments, and
 // with which errno: the table that seccomp_filter.cpp makes its program of.
 
-#include "exec/protocol/seccomp_filter.hpp"
+#include "exec/protocol/filter_request.hpp"
 
 #include <sys/syscall.h>
 

@@ -25,8 +25,8 @@ std::string implementation(const client_options& o) {
 
 } // namespace
 
-client_core::open_request::open_request(const message_text& text, const call_options& options_,
-                                        std::int64_t now_ms)
+open_request::open_request(const message_text& text, const call_options& options_,
+                           std::int64_t now_ms)
     : id(text.id), answer_ms(text.answer_ms), options(options_),
       latest_ms(later(now_ms, options_.timeout_ms_max)),
       wait(std::min(latest_ms, later(now_ms, options_.timeout_ms)), options_.cancel) {}

@@ -9,6 +9,7 @@
 // up the table's, and whoever removes it from the table needs both.
 
 #include "mcp/client/client_transport.hpp"
+#include "mcp/client/open_request.hpp"
 #include "mcp/protocol/parameter_headers.hpp"
 #include "mcp/protocol/revision.hpp"
 
@@ -27,24 +28,6 @@
 #include <vector>
 
 namespace paddock::mcp {
-
-/// What became of one request.
-struct answer {
-  enum class outcome : std::uint8_t {
-    result,
-    rpc_error,    ///< the server refused in JSON-RPC: `code`, `text`
-    http_refusal, ///< the server refused in HTTP: `code` is the status, `json` the body
-    none,         ///< deadline, cancellation, loss of the connection, or no valid answer
-  };
-  outcome what = outcome::none;
-  std::string json;         ///< of a result: the object; of rpc_error: the error object
-  bool failed = false;      ///< of a result: isError
-  bool wants_input = false; ///< of a result: it is none yet
-  bool unreached = false;   ///< there was no connection that the request could go out on
-  int code = 0;
-  paddock::error reason{}; ///< unless it is a result
-  std::string text;        ///< unless it is a result: a sentence for people
-};
 
 class client_core final : public incoming {
 public:
@@ -69,8 +52,6 @@ public:
   const client_options options;
 
 private:
-  struct open_request;
-  struct message_text;
   struct attempt;
   enum class verdict : std::uint8_t { agreed, refused, gone, failed };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the two halves of the client's core share about one request.
+// One request of a client: its text, who waits for it, and what became of it.
 
-#include "mcp/client/client_core.hpp"
+#include "mcp/protocol/waiter.hpp"
+
+#include <paddock/mcp/client.hpp>
+#include <paddock/mcp/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +28,29 @@ inline constexpr std::size_t usual_request_bytes = 512;
   return std::string(value.string().value_or(""));
 }
 
+/// What became of one request.
+struct answer {
+  enum class outcome : std::uint8_t {
+    result,
+    rpc_error,    ///< the server refused in JSON-RPC: `code`, `text`
+    http_refusal, ///< the server refused in HTTP: `code` is the status, `json` the body
+    none,         ///< deadline, cancellation, loss of the connection, or no valid answer
+  };
+  outcome what = outcome::none;
+  std::string json;         ///< of a result: the object; of rpc_error: the error object
+  bool failed = false;      ///< of a result: isError
+  bool wants_input = false; ///< of a result: it is none yet
+  bool unreached = false;   ///< there was no connection that the request could go out on
+  int code = 0;
+  paddock::error reason{}; ///< unless it is a result
+  std::string text;        ///< unless it is a result: a sentence for people
+};
+
 [[nodiscard]] inline answer no_answer(error_code code, std::string_view text) {
   return {.reason = {code, 0, "server"}, .text = std::string(text)};
 }
 
-struct client_core::message_text {
+struct message_text {
   std::int64_t id = 0; ///< 0: a notification
   std::string_view json;
   std::string_view method;
@@ -39,7 +60,7 @@ struct client_core::message_text {
   std::int64_t answer_ms = 0;
 };
 
-struct client_core::open_request {
+struct open_request {
   open_request(const message_text& text, const call_options& options_, std::int64_t now_ms);
 
   const std::int64_t id;

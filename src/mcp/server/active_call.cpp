@@ -4,7 +4,6 @@
 #include "mcp/protocol/guarded.hpp"
 #include "mcp/protocol/handler_json.hpp"
 #include "mcp/protocol/input_round.hpp"
-#include "mcp/server/task_table.hpp"
 
 #include <gsl/assert>
 

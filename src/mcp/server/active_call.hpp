@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,16 @@ struct call_report {
   std::uint64_t duration_us = 0;
   std::uint64_t bytes_out = 0;
   bool goes_on = false; ///< as a task, which says how it ends
+};
+
+class active_call;
+
+/// Who may run a call in a way of its own.
+class call_host {
+public:
+  virtual ~call_host() = default;
+  /// Nothing: it cannot now, and need not.
+  [[nodiscard]] virtual std::optional<call_answer> run(active_call& c) = 0;
 };
 
 class active_call final : public call {

@@ -21,7 +21,7 @@ struct client_info {
   std::string version;
 };
 
-class task_table;
+class call_host;
 
 /// One tools/call, or one call of an extension's method. Views refer to the parsed message.
 struct call_request {
@@ -37,7 +37,7 @@ struct call_request {
   std::string_view traceparent;
   std::string_view client_name;
   std::string_view client_version;
-  task_table* tasks = nullptr;               ///< the call may become one of these
+  call_host* tasks = nullptr;                ///< the call may become one of these
   std::optional<std::int64_t> task_kept_ms;  ///< what the client wants
   std::string task_id;                       ///< of the task that the call is
   std::shared_ptr<const client_info> client; ///< keeps the two views above alive in the legacy era

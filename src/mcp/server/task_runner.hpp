@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The threads of tasks, of one connection or of all clients of an HTTP server.
+// Threads that do one thing each, at most so many at once: the tasks of one connection or of all
+// clients of an HTTP server, and answers of process_desk.
 //
 // Thread-safety: from any thread. A thread that does not end in time is left behind; what it needs
 // lives as long as it runs.

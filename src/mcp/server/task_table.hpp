@@ -21,15 +21,15 @@
 
 namespace paddock::mcp {
 
-class task_table {
+class task_table final : public call_host {
 public:
   task_table(std::shared_ptr<const server::core> core, std::shared_ptr<task_runner> runner);
   task_table(const task_table&) = delete;
   task_table& operator=(const task_table&) = delete;
-  ~task_table() { close(); }
+  ~task_table() override { close(); }
 
-  /// Runs the call as a task. Nothing: it cannot be one now, and need not.
-  [[nodiscard]] std::optional<call_answer> run(active_call& c);
+  /// Runs the call as a task.
+  [[nodiscard]] std::optional<call_answer> run(active_call& c) override;
   /// nullptr: there is none, or it was kept for long enough.
   [[nodiscard]] std::shared_ptr<task> find(std::string_view id);
   /// A page of tasks/list, from behind the one that `cursor` stands for; empty: the first page.

@@ -4,6 +4,7 @@
 // What a call of applyChanges asks for, planned in memory: each file as it is to be, with what was
 // read of it.
 
+#include "mcp/tools/planned_changes.hpp"
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 
@@ -13,7 +14,6 @@
 #include <paddock/text/patch.hpp>
 #include <paddock/text/text_matching.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,36 +26,11 @@
 
 namespace paddock::mcp {
 
-/// Lines of a file that fitted but for white space.
-struct loose_lines {
-  std::vector<std::uint64_t> lines{}; ///< from 0, in the file before
-  new_indentation indentation = new_indentation::as_given;
-
-  /// Those of one more edit or hunk.
-  void add(const std::vector<std::uint64_t>& more, new_indentation how) {
-    lines.insert(lines.end(), more.begin(), more.end());
-    indentation = std::max(indentation, how);
-  }
-};
-
-/// One file of a plan; that with the same number of `planned_changes::changes` is what to do.
-struct planned_file {
-  std::string given; ///< its path, as the call or the patch has it
-  loose_lines loose{};
-  memory_share memory{};       ///< for the contents
-  bool was_executable = false; ///< what was read
-};
-
 struct planner_options {
   text_matching matching = text_matching::exact;
   std::uint64_t file_bytes_max = limits{}.edit_file_bytes_max;
   work_bounds bounds{};
   std::size_t refusals_max = 1; ///< hunks of one file that are told of
-};
-
-struct planned_changes {
-  std::vector<file_change> changes;
-  std::vector<planned_file> files;
 };
 
 /// Plans the changes of one call. Each change is of files as they were before the call, so a file

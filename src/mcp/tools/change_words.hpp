@@ -4,7 +4,7 @@
 // What is said of the changes of several files: why a hunk has no place, why a plan was not made,
 // and what fitted but for white space.
 
-#include "mcp/tools/change_planner.hpp"
+#include "mcp/tools/planned_changes.hpp"
 #include "mcp/tools/refusals.hpp"
 
 #include <paddock/base/work_bounds.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/command_request.hpp"
 
+#include "exec/confinement_policy.hpp"
 #include "exec/held_scratch.hpp"
 #include "mcp/tools/exec_programs.hpp"
 #include "sys/syscall.hpp"
@@ -194,7 +195,7 @@ std::string surroundings_of_commands(const workspace_options& options) {
     words += policy.reach == network_reach::loopback ? "no network but a loopback of its own"
                                                      : "no network";
   if (sees_all) return words + ".";
-  words += shares_scratch(policy) && policy.scratch->os_errno == 0
+  words += confine::shares_scratch(policy) && policy.scratch->os_errno == 0
                ? "; a /tmp and HOME that commands share, empty at first, until this server ends"
                : "; a /tmp and HOME of its own, empty, that end with it";
   words += "; outside the workspace only installed programs, read-only";

@@ -2,6 +2,7 @@
 #include "mcp/tools/exec_report.hpp"
 
 #include "exec/command_output.hpp"
+#include "exec/confinement_policy.hpp"
 #include "exec/held_scratch.hpp"
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
@@ -209,7 +210,8 @@ std::string notice_of(const root& root, const command& run, const command_outcom
   };
   for (const std::string& each : notices_of(o))
     add(each);
-  const bool is_held = shares_scratch(run.confinement) && run.confinement.scratch->os_errno == 0;
+  const bool is_held =
+      confine::shares_scratch(run.confinement) && run.confinement.scratch->os_errno == 0;
   if (is_held && !o.confinement.no_session.empty())
     add("it had a /tmp and HOME of its own: " + o.confinement.no_session);
   if (kept.starts_processes && o.ended == ending::exited && o.leftovers_killed) add(left_running);

@@ -3,20 +3,22 @@
 
 #include "base/start_thread.hpp"
 #include "file/directory_stream.hpp"
-#include "mcp/tools/tools.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/socket.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
-#include <gsl/util>
+#include <paddock/base/detail/excerpt.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 namespace paddock::mcp {
@@ -136,48 +138,28 @@ result<std::unique_ptr<process_desk>> process_desk::open(const std::string& dire
 process_desk::process_desk(std::string path, std::string workspace, const process_table& table,
                            file_descriptor listening)
     : path_(std::move(path)), workspace_(std::move(workspace)), table_(table),
-      listening_(std::move(listening)) {}
+      listening_(std::move(listening)), answers_(answers_at_once) {}
 
 process_desk::~process_desk() {
   over_.request();
   if (thread_.joinable()) thread_.join();
+  answers_.wait_until(std::chrono::steady_clock::time_point::max());
   (void)sys::unlinkat(AT_FDCWD, path_.c_str(), 0).has_value();
 }
 
-struct process_desk::answer {
-  file_descriptor connection;
-  std::thread thread;
-  std::atomic<bool> ended{false};
-};
-
-void process_desk::begin_answer(std::list<answer>& running, file_descriptor connection) {
-  running.remove_if([](answer& each) {
-    if (!each.ended) return false;
-    each.thread.join();
-    return true;
-  });
-  answer& made = running.emplace_back();
-  made.connection = std::move(connection);
-  const auto give = [this, &made] {
+void process_desk::begin_answer(file_descriptor connection) {
+  const auto held = std::make_shared<const file_descriptor>(std::move(connection));
+  const auto give = [this, held](const task_runner::settling&) {
     sys::block_signals();
-    answer_one(made.connection.get());
-    made.connection = {};
-    made.ended = true;
+    answer_one(held->get());
   };
-  if (running.size() <= answers_at_once && start_thread(made.thread, give)) return;
-  give();
-  running.pop_back();
+  if (!answers_.start(give)) give({});
 }
 
 void process_desk::serve() {
   sys::block_signals();
   const auto over = cancellation_watch::descriptor(over_);
   if (!over) return;
-  std::list<answer> running;
-  const auto end = gsl::finally([&] {
-    for (answer& each : running)
-      each.thread.join();
-  });
   while (!over_.requested()) {
     pollfd events[] = {{listening_.get(), POLLIN, 0}, {*over, POLLIN, 0}};
     if (!sys::poll(events, -1)) return;
@@ -190,7 +172,7 @@ void process_desk::serve() {
       continue;
     }
     const auto user = sys::peer_user(connection->get());
-    if (user && *user == sys::effective_uid()) begin_answer(running, std::move(*connection));
+    if (user && *user == sys::effective_uid()) begin_answer(std::move(*connection));
   }
 }
 
@@ -234,7 +216,9 @@ std::string process_desk::list() const {
     for (const std::string& word : each.argv())
       line.append(line.empty() ? "" : " ").append(word);
     const process_status status = each.status();
-    out.begin_object().member("process", each.id()).member("command", shown(line));
+    out.begin_object()
+        .member("process", each.id())
+        .member("command", detail::excerpt(encode_name(line), echo_characters_max));
     out.key("startedUnixMs").integer(each.started_unix_ms());
     out.key("bytes").unsigned_integer(status.output_bytes);
     write_end(out, status);

@@ -10,12 +10,13 @@
 //   {"stop":ID,"graceMs":N}        {"state":…}
 // or {"error":WHY}. Reading here leaves alone where the agent's reading goes on.
 
+#include "mcp/server/task_runner.hpp"
+
 #include <paddock/base/cancellation.hpp>
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/exec/process.hpp>
 
-#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,11 +39,10 @@ public:
 private:
   process_desk(std::string path, std::string workspace, const process_table& table,
                file_descriptor listening);
-  struct answer;
   void serve();
   /// On a thread of its own, if not too many are given; else on this one, before anybody else is
   /// heard.
-  void begin_answer(std::list<answer>& running, file_descriptor connection);
+  void begin_answer(file_descriptor connection);
   void answer_one(int connection);
   [[nodiscard]] std::string answer_to(std::string_view question);
   [[nodiscard]] std::string list() const;
@@ -52,6 +52,7 @@ private:
   const process_table& table_;
   const file_descriptor listening_;
   const cancellation over_;
+  task_runner answers_;
   std::thread thread_;
 };
 

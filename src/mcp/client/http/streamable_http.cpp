@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/client/http/streamable_http.hpp"
 
-#include "mcp/client/http/streamable_http_response.hpp"
 #include "mcp/protocol/header_value.hpp"
 
 #include <algorithm>

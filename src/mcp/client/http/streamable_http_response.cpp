@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/client/http/streamable_http_response.hpp"
-
+#include "mcp/client/http/streamable_http.hpp"
 #include "mcp/client/refusal_text.hpp"
 
 #include <paddock/mcp/json.hpp>

@@ -7,7 +7,7 @@
 // It is begun where the old one was. A redirect may have led there, to a node that is no more: then
 // it is begun at the URL of the configuration, which leads to one that is.
 
-#include "mcp/client/http/streamable_http_response.hpp"
+#include "mcp/client/http/streamable_http.hpp"
 #include "mcp/client/refusal_text.hpp"
 
 #include <paddock/mcp/json.hpp>
