@@ -125,7 +125,7 @@ class Manual(unittest.TestCase):
     def test_options_of_one_command_are_below_it(self):
         page = plain(MADE / "paddock.1")
         section = page.split("\n.SS paddock exec ")[1].split("\n.SS ")[0]
-        self.assertLessEqual({"--memory", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
+        self.assertLessEqual({"--max-memory", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
         self.assertNotIn("--limit", section)
 
     def test_every_error_and_every_key_is_in_a_page(self):
@@ -174,7 +174,7 @@ class Completion(unittest.TestCase):
                 (["ca"], {"call"}), (["skills", "l"], {"list"}), (["experts", "to"], {"tools"}),
                 (["call", "readT"], {"readTextFile"}), (["tools", "todo"], {"todo"}),
                 (["call", "--exec", "h"], {"host"}), (["call", "--exec", "=", "h"], {"host"}),
-                (["call", "--exec", "="], {"best-effort", "confined", "host", "off", "on"}),
+                (["call", "--exec", "="], {"best-effort", "confined", "host", "off"}),
                 (["call", "--limit", "todos=1"], set()), (["doctor", "--js"], {"--json"}),
                 (["demo", "/us"], {"/usr"}), (["exec", "--", "/us"], {"/usr"}), (["nope", "x"], set())]:
             self.assertEqual(complete("paddock", *words), expected, words)

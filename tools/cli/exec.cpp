@@ -36,9 +36,6 @@ constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
 constexpr std::uint64_t timeout_s_max = 30 * 86'400;
-constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
-constexpr auto memory_bytes_max =
-    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 struct exec_options {
   workspace_cli place;
@@ -267,11 +264,6 @@ subcommand add_exec(CLI::App& app) {
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));
   add_bound_options(*parser, options->place.confinement);
-  parser
-      ->add_option("--memory", options->place.confinement.bounds.memory_bytes,
-                   "Do the same as --max-memory, at least 1048576")
-      ->type_name("BYTES")
-      ->transform(byte_count(memory_bytes_max, memory_bytes_min));
   auto* best_effort = parser->add_flag("--best-effort", options->best_effort,
                                        "Run even if some confinement layers are unavailable");
   parser->add_flag("--host", options->host, "Run without confinement")
