@@ -1011,7 +1011,7 @@ class Both(Cli):
 
     def test_no_subcommand_or_a_wrong_one(self):
         self.fails(run(PADDOCK), 2, "a command is missing (see paddock --help)")
-        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: call, search, find, map, apply, changes, diff, undo, checkpoint")
+        self.fails(run(PADDOCK, "bogus"), 2, "paddock has no command bogus; it has: search, find, changes, diff, review, apply, undo, checkpoint")
         self.fails(run(PADDOCK, "exce", "--", "ls"), 2, "no command exce; did you mean exec?")
         self.fails(run(PADDOCK, "skills", "lst"), 2, "paddock skills has no command lst; did you mean list?")
         self.fails(run(PADDOCK, "experts"), 2, "a command is missing: list, tools, call or check (see paddock experts --help)")

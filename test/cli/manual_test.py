@@ -25,8 +25,9 @@ def run(*command, stdin=""):
 def helps(program, *path):
     """(commands, the names of its own commands, long options) for a program and every command below it."""
     text = run(PROGRAMS[program], *path, "--help").stdout
-    below = re.findall(r"(?m)^  ([a-z]+) {2,}\S", text.split("\nSubcommands:\n")[1].split("\n\n")[0]) \
-        if "\nSubcommands:\n" in text else []
+    groups = re.findall(r"(?ms)^(?:Look|Change|Run|Set up|Subcommands):\n(.*?)\n\n", text)
+    below = [name for each in groups for name in re.findall(r"(?m)^  ([a-z]+) {2,}\S", each)]
+    below += [name for each in re.findall(r"(?m)^More: (.*) \(", text) for name in each.split(", ")]
     yield path, below, set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z][a-z-]*)", text))
     for name in below:
         yield from helps(program, *path, name)
@@ -52,6 +53,7 @@ class Manual(unittest.TestCase):
         found = {path: (below, options) for path, below, options in helps("paddock")}
         self.assertLessEqual({"call", "tools", "exec", "skills", "experts", "demo", "doctor"}, set(found[()][0]))
         self.assertIn(("skills", "import"), found)
+        self.assertEqual(len(found[()][0]), 20)
         self.assertLessEqual({"--help", "--arg", "--workspace", "--tools"}, found[("call",)][1])
 
     def test_values_have_names_for_people(self):
@@ -111,6 +113,13 @@ class Manual(unittest.TestCase):
             os.close(leader)
             self.assertLessEqual(widest(text.decode()), width)
             self.assertEqual(text.decode().split(), whole.split()) # the same words
+
+    def test_help_of_all_commands_fits_a_screen(self):
+        text = subprocess.run([PROGRAMS["paddock"], "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              env=os.environ | {"COLUMNS": "80"}).stdout
+        self.assertLessEqual(len(text.splitlines()), 32)
+        self.assertLessEqual(len(re.findall(r"(?m)^  [a-z]", text)), 14)
+        self.assertEqual(run(PROGRAMS["paddock"], "help", "demo").stdout, run(PROGRAMS["paddock"], "demo", "--help").stdout)
 
     def test_every_command_and_option_is_in_the_page(self):
         for program in PROGRAMS:

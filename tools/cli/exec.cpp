@@ -235,12 +235,11 @@ int run_exec(const exec_options& options) {
 
 subcommand add_exec(CLI::App& app) {
   const auto options = std::make_shared<exec_options>();
-  CLI::App* parser = app.add_subcommand(
-      "exec", "Run one command confined to a workspace: paddock exec [options] -- CMD ARGS...");
-  parser->footer("Exit codes: the command's own; 2 unusable command line, 124 deadline, 125 not "
-                 "started (a required layer is missing, unusable workspace), 126 not executable, "
-                 "127 no such program, 128+N killed by signal N, or this program was asked to end "
-                 "by it: Ctrl-C is 130.");
+  CLI::App* parser = app.add_subcommand("exec", "Run one command confined to a workspace");
+  parser->footer("Write paddock exec [options] -- CMD ARGS...\n\nExit codes: the command's own; 2 "
+                 "unusable command line, 124 deadline, 125 not started (a required layer is "
+                 "missing, unusable workspace), 126 not executable, 127 no such program, 128+N "
+                 "killed by signal N, or this program was asked to end by it: Ctrl-C is 130.");
   parser
       ->add_option("-w,--workspace", options->place.workspace,
                    "Let the command change this directory (default: the current directory)")
