@@ -43,7 +43,7 @@ bool is_same(const history::entry_state& one, const history::entry_state& other)
 }
 
 /// Nothing: binary, or not held.
-std::optional<std::string> text_of(history::store& store, const history::entry_state& state) {
+std::optional<std::string> held_text(history::store& store, const history::entry_state& state) {
   if (!has_text(state)) return std::string();
   if (state.kind == entry_kind::symlink) return state.link_target;
   if (state.content.empty()) return std::nullopt;
@@ -112,7 +112,7 @@ void write_running(json_writer& out, const std::vector<history::running_command>
 std::optional<unified_diff_text> diff_of_change(history::store& store, const history::change& each,
                                                 std::size_t bytes_max) {
   if (is_same(each.before, each.after)) return unified_diff_text{};
-  const auto before = text_of(store, each.before), after = text_of(store, each.after);
+  const auto before = held_text(store, each.before), after = held_text(store, each.after);
   if (!before || !after) return std::nullopt;
   const std::string old_name = has_text(each.before)
                                    ? "a/" + encode_name(each.from.empty() ? each.path : each.from)
