@@ -327,8 +327,7 @@ void command_run::apply(const sys::exec_message& message) {
       outcome_.kill = tree_kill::process_group;
       break;
     }
-    outcome_.leftovers_killed = (message.second & sys::what_was_met::leftovers) != 0;
-    outcome_.wrote_too_much = (message.second & sys::what_was_met::disk_bound) != 0;
+    outcome_.leftovers_killed = message.second != 0;
     start_draining();
     break;
   }

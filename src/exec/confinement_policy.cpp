@@ -180,17 +180,6 @@ void tell_of_tree_bounds(layer_report& row, const confinement_policy& policy,
   row.remedy = "start it in a control group of its own (systemd-run --user --scope)";
 }
 
-/// Where nobody counts, each file alone has the bound.
-void tell_of_disk_bound(layer_report& row, const confinement_policy& policy,
-                        const enforcement& taken) {
-  if (policy.bounds.disk_bytes == 0 || !row.applied || taken.has(step::disk_bound)) return;
-  row.missing.append(row.missing.empty() ? "" : "; ")
-      .append("what is written is bounded for each file, and not for all of them together (")
-      .append(failure_of(step::disk_bound, policy, taken) + ")");
-  if (row.remedy.empty())
-    row.remedy = "allow user namespaces and want the layer kill too, which it needs";
-}
-
 /// What lets a command make sockets, or keeps it from that, may be missing.
 network_reach reach_of(const confinement_policy& policy, const enforcement& taken) {
   if (policy.wanted(confinement_layer::network) == demand::off ||
@@ -253,7 +242,6 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .processes = policy.bounds.processes,
                          .file_size_bytes = policy.bounds.file_size_bytes,
                          .cpu_seconds = policy.bounds.cpu_seconds,
-                         .disk_bytes = policy.bounds.disk_bytes,
                          .loopback_errno = shared.loopback_errno,
                          .scratch_errno = shared.scratch_errno,
                          .cache_paths = static_cast<std::uint32_t>(policy.cache_paths.size()),
@@ -295,10 +283,7 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
           names_of((rule.any | rule.all | rule.also | rule.otherwise) & steps_done(taken));
     row.missing = missing_of(which, policy, taken);
     if (!row.missing.empty()) row.remedy = remedy_of(which, taken);
-    if (row.layer == confinement_layer::limits) {
-      tell_of_tree_bounds(row, policy, taken);
-      tell_of_disk_bound(row, policy, taken);
-    }
+    if (row.layer == confinement_layer::limits) tell_of_tree_bounds(row, policy, taken);
   }
   report.reach = reach_of(policy, taken);
   tell_of_scratch(report, policy, taken);

@@ -86,66 +86,6 @@ class Exec(unittest.TestCase):
         done = self.run_it("true", options=("--json", "--best-effort"), stdin=subprocess.DEVNULL)  # the control
         self.assertNotIn("error", json.loads(done.stdout))
 
-    def on_a_disk(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-disk-", dir="/var/tmp")
-        self.addCleanup(folder.cleanup)
-        self.workspace = pathlib.Path(folder.name)
-        kind = subprocess.run(["stat", "-f", "-c", "%T", folder.name], capture_output=True, encoding="utf-8").stdout
-        if kind.strip() in ("tmpfs", "ramfs"):
-            self.skipTest(f"/var/tmp is a {kind}, which is no disk")
-
-    def bounds_what_is_written(self, **who):
-        bound = ("--max-disk-written", "8M")
-        parts = "for i in 1 2 3 4 5 6 7 8; do head -c 4000000 /dev/zero > part$i; done; "
-        write_all = {"by itself": parts, "by a child": f"sh -c '{parts}'; ", "in the background": f"({parts}) & wait; ",
-                     "by an orphan": f"({parts} sleep 1000 &); "}
-        for name, script in write_all.items():
-            with self.subTest(name=name):
-                done = self.run_it("sh", "-c", script + "sleep 1000", options=("--json", *bound, "--timeout", "50"), **who)
-                told = json.loads(done.stdout)
-                layers = {each["layer"]: each for each in told["confinement"]}
-                if "PID namespace" not in layers["kill"].get("mechanism", ""):
-                    self.assertIn("bounded for each file", layers["limits"]["missing"])
-                    self.skipTest(layers["limits"]["missing"])
-                self.assertEqual((137, False), (done.returncode, told["timedOut"]), told)
-                self.assertIn("a larger --max-disk-written", told["hint"])
-        done = self.run_it("sh", "-c", parts + "echo all", options=("--max-disk-written", "1G"), **who)  # the control
-        self.assertEqual((0, b"all\n"), (done.returncode, done.stdout), done.stderr)
-        done = self.run_it("sh", "-c", parts.replace("part", "/tmp/part") + "echo all", options=bound, **who)
-        self.assertEqual((0, b"all\n"), (done.returncode, done.stdout), done.stderr)  # that is memory
-        done = self.run_it("head", "-c", "9000000", "/dev/zero", options=bound, **who)  # nor is a pipe a disk
-        self.assertEqual(9_000_000, len(done.stdout), done.stderr)
-        self.run_it("sh", "-c", "head -c 9000000 /dev/zero > one; echo $?", options=bound, **who)
-        self.assertEqual(8 * 1024 * 1024, (self.workspace / "one").stat().st_size)  # not even a moment late
-
-    def test_all_that_is_written_to_disks_is_bounded(self):
-        self.on_a_disk()
-        self.bounds_what_is_written()
-
-    def test_all_that_an_ordinary_user_writes_is_bounded(self):
-        nobody = 65534
-        if os.geteuid() != 0:
-            self.skipTest("that is who runs this")
-        self.on_a_disk()
-        os.chown(self.workspace, nobody, nobody)
-        who = {"user": nobody, "group": nobody, "extra_groups": []}
-        if subprocess.run(["test", "-x", PADDOCK], **who).returncode != 0:
-            self.skipTest("the build directory is private")
-        state = self.workspace / "state"
-        state.mkdir()
-        os.chown(state, nobody, nobody)
-        self.bounds_what_is_written(env={**os.environ, "HOME": str(state), "XDG_STATE_HOME": str(state)}, **who)
-
-    def test_what_has_ended_by_itself_was_not_ended(self):
-        self.on_a_disk()
-        once = "head -c 4000000 /dev/zero >one; head -c 4000000 /dev/zero >two; head -c 4000000 /dev/zero >three; exit 3"
-        done = self.run_it("sh", "-c", once, options=("--json", "--max-disk-written", "11M"))
-        told = json.loads(done.stdout)
-        if done.returncode == 3:  # it was faster than the next look
-            self.assertNotIn("max-disk-written", told.get("hint", ""))
-        else:
-            self.assertIn("a larger --max-disk-written", told["hint"])
-
     def test_a_call_says_that_its_process_ends(self):
         call = [PADDOCK, "call", "-w", str(self.workspace), "--tools", "coding", "--history", "off",
                 "--exec", "best-effort"]

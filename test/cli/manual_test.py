@@ -25,8 +25,9 @@ def run(*command, stdin=""):
 def helps(program, *path):
     """(commands, the names of its own commands, long options) for a program and every command below it."""
     text = run(PROGRAMS[program], *path, "--help").stdout
-    below = re.findall(r"(?m)^  ([a-z]+) {2,}\S", text.split("\nSubcommands:\n")[1].split("\n\n")[0]) \
-        if "\nSubcommands:\n" in text else []
+    groups = re.findall(r"(?ms)^(?:Look|Change|Run|Set up|Subcommands):\n(.*?)\n\n", text)
+    below = [name for each in groups for name in re.findall(r"(?m)^  ([a-z]+) {2,}\S", each)]
+    below += [name for each in re.findall(r"(?m)^More: (.*) \(", text) for name in each.split(", ")]
     yield path, below, set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z][a-z-]*)", text))
     for name in below:
         yield from helps(program, *path, name)
@@ -52,6 +53,7 @@ class Manual(unittest.TestCase):
         found = {path: (below, options) for path, below, options in helps("paddock")}
         self.assertLessEqual({"call", "tools", "exec", "skills", "experts", "demo", "doctor"}, set(found[()][0]))
         self.assertIn(("skills", "import"), found)
+        self.assertEqual(len(found[()][0]), 20)
         self.assertLessEqual({"--help", "--arg", "--workspace", "--tools"}, found[("call",)][1])
 
     def test_values_have_names_for_people(self):
@@ -112,6 +114,13 @@ class Manual(unittest.TestCase):
             self.assertLessEqual(widest(text.decode()), width)
             self.assertEqual(text.decode().split(), whole.split()) # the same words
 
+    def test_help_of_all_commands_fits_a_screen(self):
+        text = subprocess.run([PROGRAMS["paddock"], "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              env=os.environ | {"COLUMNS": "80"}).stdout
+        self.assertLessEqual(len(text.splitlines()), 32)
+        self.assertLessEqual(len(re.findall(r"(?m)^  [a-z]", text)), 14)
+        self.assertEqual(run(PROGRAMS["paddock"], "help", "demo").stdout, run(PROGRAMS["paddock"], "demo", "--help").stdout)
+
     def test_every_command_and_option_is_in_the_page(self):
         for program in PROGRAMS:
             page = plain(MADE / f"{program}.1")
@@ -125,7 +134,7 @@ class Manual(unittest.TestCase):
     def test_options_of_one_command_are_below_it(self):
         page = plain(MADE / "paddock.1")
         section = page.split("\n.SS paddock exec ")[1].split("\n.SS ")[0]
-        self.assertLessEqual({"--memory", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
+        self.assertLessEqual({"--max-memory", "--read", "--timeout"}, set(re.findall(r"--[a-z-]+", section)))
         self.assertNotIn("--limit", section)
 
     def test_every_error_and_every_key_is_in_a_page(self):
@@ -174,7 +183,7 @@ class Completion(unittest.TestCase):
                 (["ca"], {"call"}), (["skills", "l"], {"list"}), (["experts", "to"], {"tools"}),
                 (["call", "readT"], {"readTextFile"}), (["tools", "todo"], {"todo"}),
                 (["call", "--exec", "h"], {"host"}), (["call", "--exec", "=", "h"], {"host"}),
-                (["call", "--exec", "="], {"best-effort", "confined", "host", "off", "on"}),
+                (["call", "--exec", "="], {"best-effort", "confined", "host", "off"}),
                 (["call", "--limit", "todos=1"], set()), (["doctor", "--js"], {"--json"}),
                 (["demo", "/us"], {"/usr"}), (["exec", "--", "/us"], {"/usr"}), (["nope", "x"], set())]:
             self.assertEqual(complete("paddock", *words), expected, words)

@@ -145,6 +145,9 @@ class Undo(unittest.TestCase):
         self.let_an_agent_work(server)
         self.assertIn("by the tool editFile", self.paddock("changes").stdout)
         self.assertIn("-int a;\n+bnt a;\n", self.paddock("diff", "src/a.c").stdout)
+        full = json.loads(self.paddock("changes", "--json").stdout)["changes"]
+        for brief in server.call("listChanges")["changes"]:
+            self.assertTrue(any(brief.items() <= each.items() for each in full), brief)
         # What the commands made in ignored directories is not held.
         notice = r"\Apaddock undo: \d+ entr(y|ies) in ignored directories cannot be restored once removed\n\Z"
         for words in ("undo", "--dry-run"), ("undo",):

@@ -255,7 +255,7 @@ def test_a_reader_that_goes_away_ends_the_server():
 
 
 def test_a_command_neither_reads_nor_writes_the_protocol():
-    with Adapter("--exec", "on") as adapter:
+    with Adapter("--exec", "confined") as adapter:
         adapter.start_exec("sh", "-c", "cat; echo '{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}'; ls /proc/self/fd | wc -l")
         answer = adapter.receive()
         assert answer["id"] == "exec" and answer["result"].get("isError") is not True, answer

@@ -25,7 +25,7 @@ export function workspaceFor(test) {
   writeFileSync(join(outer, "outside.txt"), "secret\n");
   writeFileSync(join(path, "image.png"), png);
   writeFileSync(join(path, "document.pdf"), "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n");
-  return { path, command: server, args: ["--workspace", path, "--exec", "on"] };
+  return { path, command: server, args: ["--workspace", path, "--exec", "confined"] };
 }
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -208,12 +208,14 @@ TEST_F(tools_undo, differences_are_shown_as_far_as_they_have_room) {
   call("writeTextFile", R"({"path":"n/m","text":"new\n"})");
   call("deleteFile", R"({"path":"d/b"})");
   tree.file("blob", "\0\1"s);
+  tree.link("link", "a");
   EXPECT_FALSE(call("listChanges")["diff"].exists());
   const auto got = call("listChanges", R"({"diff":true})");
   EXPECT_THAT(got.string("diff"),
               AllOf(HasSubstr("--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"),
                     HasSubstr("--- /dev/null\n+++ b/n/m\n@@ -0,0 +1 @@\n+new\n"),
                     HasSubstr("--- a/d/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"),
+                    HasSubstr("--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+a\n\\ No newline"),
                     HasSubstr("Binary files differ, or are not held: blob\n")));
   EXPECT_FALSE(got["diffTruncated"].exists());
   std::string lines;

@@ -35,9 +35,6 @@ constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
 constexpr std::uint64_t timeout_s_max = 30 * 86'400;
-constexpr std::uint64_t memory_bytes_min = 1024 * 1024; // with less no program starts
-constexpr auto memory_bytes_max =
-    static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 struct exec_options {
   workspace_cli place;
@@ -237,12 +234,11 @@ int run_exec(const exec_options& options) {
 
 subcommand add_exec(CLI::App& app) {
   const auto options = std::make_shared<exec_options>();
-  CLI::App* parser = app.add_subcommand(
-      "exec", "Run one command confined to a workspace: paddock exec [options] -- CMD ARGS...");
-  parser->footer("Exit codes: the command's own; 2 unusable command line, 124 deadline, 125 not "
-                 "started (a required layer is missing, unusable workspace), 126 not executable, "
-                 "127 no such program, 128+N killed by signal N, or this program was asked to end "
-                 "by it: Ctrl-C is 130.");
+  CLI::App* parser = app.add_subcommand("exec", "Run one command confined to a workspace");
+  parser->footer("Write paddock exec [options] -- CMD ARGS...\n\nExit codes: the command's own; 2 "
+                 "unusable command line, 124 deadline, 125 not started (a required layer is "
+                 "missing, unusable workspace), 126 not executable, 127 no such program, 128+N "
+                 "killed by signal N, or this program was asked to end by it: Ctrl-C is 130.");
   parser
       ->add_option("-w,--workspace", options->place.workspace,
                    "Let the command change this directory (default: the current directory)")
@@ -266,11 +262,6 @@ subcommand add_exec(CLI::App& app) {
       ->type_name("SECONDS")
       ->check(seconds(timeout_s_max));
   add_bound_options(*parser, options->place.confinement);
-  parser
-      ->add_option("--memory", options->place.confinement.bounds.memory_bytes,
-                   "Do the same as --max-memory, at least 1048576")
-      ->type_name("BYTES")
-      ->transform(byte_count(memory_bytes_max, memory_bytes_min));
   auto* best_effort = parser->add_flag("--best-effort", options->best_effort,
                                        "Run even if some confinement layers are unavailable");
   parser->add_flag("--host", options->host, "Run without confinement")

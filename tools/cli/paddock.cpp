@@ -4,7 +4,6 @@
 
 #include "subcommands.hpp"
 
-
 #include <CLI/CLI.hpp>
 #include <array>
 #include <string_view>
@@ -46,15 +45,25 @@ int main(int argc, char** argv) {
   cli::add_version_option(app);
   app.footer(cli::exit_codes_help);
   app.require_subcommand(1);
-  const cli::subcommand subcommands[] = {
-      cli::add_call(app),       cli::add_search(app),  cli::add_find(app),   cli::add_map(app),
-      cli::add_apply(app),      cli::add_changes(app), cli::add_diff(app),   cli::add_undo(app),
-      cli::add_checkpoint(app), cli::add_history(app), cli::add_review(app), cli::add_tools(app),
-      cli::add_exec(app),       cli::add_ps(app),      cli::add_logs(app),   cli::add_stop(app),
-      cli::add_skills(app),     cli::add_experts(app), cli::add_demo(app),   cli::add_doctor(app)};
+  const struct {
+    const char* name; // of a group in the help
+    std::vector<cli::subcommand> members;
+  } groups[] = {{"Look",
+                 {cli::add_search(app), cli::add_find(app), cli::add_changes(app),
+                  cli::add_diff(app), cli::add_review(app)}},
+                {"Change", {cli::add_apply(app), cli::add_undo(app), cli::add_checkpoint(app)}},
+                {"Run", {cli::add_exec(app), cli::add_call(app), cli::add_ps(app)}},
+                {"Set up", {cli::add_skills(app), cli::add_experts(app), cli::add_doctor(app)}},
+                {cli::named_only,
+                 {cli::add_map(app), cli::add_history(app), cli::add_tools(app), cli::add_logs(app),
+                  cli::add_stop(app), cli::add_demo(app)}}};
+  for (const auto& group : groups)
+    for (const auto& each : group.members)
+      each.parser->group(group.name);
   std::vector<char*> words = with_workspace_behind(app, {argv, argv + argc});
   if (const auto done = cli::parse(app, static_cast<int>(words.size()), words.data())) return *done;
-  for (const auto& each : subcommands)
-    if (each.parser->parsed()) return each.run();
+  for (const auto& group : groups)
+    for (const auto& each : group.members)
+      if (each.parser->parsed()) return each.run();
   return cli::usage; // not reached: one is required
 }

@@ -196,9 +196,9 @@ int run_stop(const process_options& options) {
 
 subcommand add_ps(CLI::App& app) {
   const auto options = std::make_shared<process_options>();
-  CLI::App* parser = app.add_subcommand(
-      "ps", "List agents' processes: id, state, start, output, workspace, command");
-  parser->footer(exit_codes_help);
+  CLI::App* parser = app.add_subcommand("ps", "List agents' processes");
+  parser->footer("Columns: id, state, start, bytes of output, workspace, command. " +
+                 std::string(exit_codes_help));
   parser->add_flag("--json", options->json, "Print one JSON object");
   return {parser, [options] { return run_ps(*options); }};
 }

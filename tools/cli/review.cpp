@@ -55,8 +55,7 @@ int run_review(const review_arguments& options) {
 
 subcommand add_review(CLI::App& app) {
   const auto options = std::make_shared<review_arguments>();
-  CLI::App* parser = app.add_subcommand(
-      "review", "Serve a local web page that shows changes and undoes them, and print its address");
+  CLI::App* parser = app.add_subcommand("review", "Show and undo changes on a local web page");
   parser->footer(exit_codes_help);
   add_found_workspace_option(*parser, options->workspace);
   add_history_option(*parser, options->history);

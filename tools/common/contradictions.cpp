@@ -45,8 +45,6 @@ constexpr of_commands command_options[] = {
      [](const workspace_cli& w) { return w.confinement.bounds.processes != 0; }, true},
     {[](const confinement_cli&) { return "--max-file-size"; },
      [](const workspace_cli& w) { return w.confinement.bounds.file_size_bytes != 0; }, true},
-    {[](const confinement_cli&) { return "--max-disk-written"; },
-     [](const workspace_cli& w) { return w.confinement.bounds.disk_bytes != 0; }, true},
     {[](const confinement_cli&) { return "--require-confinement"; },
      [](const workspace_cli& w) { return w.confinement.require_all; }, true},
     {[](const confinement_cli&) { return "--pass-env"; },

@@ -5,6 +5,7 @@
 #include "command_line.hpp"
 #include "mistakes.hpp"
 #include "output.hpp"
+#include "subcommand.hpp"
 #include "terminal.hpp"
 #include "workspace_cli.hpp"
 
@@ -31,6 +32,15 @@ public:
     for (const char* relation : {" Needs:", " Excludes:"})
       opts.erase(std::min(opts.find(relation), opts.size()));
     return opts;
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    std::string names;
+    for (const CLI::App* each : app->get_subcommands([](const CLI::App*) { return true; }))
+      if (each->get_group() == named_only)
+        names.append(names.empty() ? "\nMore: " : ", ").append(each->get_name());
+    if (!names.empty()) names += " (" + app->get_name() + " help NAME explains each)\n";
+    return names + CLI::Formatter::make_footer(app);
   }
 };
 

@@ -12,6 +12,9 @@ namespace paddock::cli {
 
 inline constexpr std::string_view paddock_program = "paddock";
 
+/// The group of those that the help of the program only names.
+inline constexpr const char* named_only = "";
+
 struct subcommand {
   CLI::App* parser = nullptr;
   std::function<int()> run; ///< returns the exit code; to be called when `parser` was chosen

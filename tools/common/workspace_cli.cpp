@@ -141,9 +141,6 @@ void add_bound_options(CLI::App& app, confinement_cli& target) {
         "otherwise of this user");
   bound("--max-file-size", "BYTES", target.bounds.file_size_bytes, 1,
         "Limit the size of each file that a command writes");
-  bound("--max-disk-written", "BYTES", target.bounds.disk_bytes, 1,
-        "Limit what a command and its children write to disks, where it has a PID namespace; "
-        "otherwise to each file");
 }
 
 void add_home_options(CLI::App& app, confinement_cli& target) {
@@ -165,13 +162,12 @@ namespace {
 void add_exec_options(CLI::App& app, confinement_cli& target) {
   add_choice<exec_choice>(app, "--exec", target.mode,
                           {{"confined", exec_choice::confined},
-                           {"on", exec_choice::confined},
                            {"best-effort", exec_choice::best_effort},
                            {"host", exec_choice::host},
                            {"off", exec_choice::off}},
-                          "Run commands confined (the default, also called on; refuse what cannot "
-                          "be confined), best-effort (as confined as this system allows), host "
-                          "(unconfined, with all rights of this user), or off (never)");
+                          "Run commands confined (the default; refuse what cannot be confined), "
+                          "best-effort (as confined as this system allows), host (unconfined, with "
+                          "all rights of this user), or off (never)");
   add_network_options(app, target);
   const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
                              const std::string& text) {
@@ -207,11 +203,6 @@ void add_skills_options(CLI::App& app, skills_options_cli& target) {
       ->allow_extra_args(false)
       ->check(check_extension, "")
       ->type_name("EXTENSIONS");
-  app.add_option("--skills-prompt-budget", target.prompt.bytes_max,
-                 "Limit the instructions that list skills to this many bytes (default 16000)")
-      ->needs("--skills")
-      ->transform(byte_count(number_max))
-      ->type_name("BYTES");
 }
 
 /// What --skills adds to a server.
@@ -245,7 +236,7 @@ std::optional<skills_offer> offer_skills(std::string_view program, const workspa
   const limits chosen = from.chosen_limits();
   read.bytes_max = chosen.read_bytes_max;
   skills_offer offer{.read_file = mcp::read_file_tool(root, std::move(read), chosen, memory),
-                     .instructions = mcp::skill_instructions(store, wanted.prompt)};
+                     .instructions = mcp::skill_instructions(store)};
   if (auto extension = mcp::skills_extension(store, chosen, memory))
     offer.extensions.push_back(*std::move(extension));
   return offer;
@@ -283,15 +274,6 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
              {{"base", mcp::toolset::base}, {"coding", mcp::toolset::coding}},
              "Offer base (17 tools, the default) or coding (adds search, edits of many files, "
              "processes and undo)");
-  add_choice(app, "--results", target.tools.results,
-             {{"full", mcp::result_detail::full}, {"brief", mcp::result_detail::brief}},
-             "Repeat the text that was written in results (full, the default of base), or not "
-             "(brief, the default of coding)");
-  add_choice(
-      app, "--images", target.tools.images,
-      {{"reference", mcp::image_results::reference}, {"picture", mcp::image_results::picture}},
-      "Answer readImageFile with a reference (the default of base), or also with the picture (the "
-      "default of coding)");
   app.add_flag_callback(
       "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
       "Offer only tools that change nothing; exec is left out too");
@@ -338,9 +320,8 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
       ->type_name("NAME=N")
       ->transform(CLI::Validator(read_limit, ""));
   for (const char* name :
-       {"--results", "--images", "--max-pids", "--max-file-size", "--max-disk-written",
-        "--require-confinement", "--skills-root", "--skills-read-extensions",
-        "--skills-prompt-budget", "--one-filesystem", "--fsync", "--resolver"})
+       {"--max-pids", "--max-file-size", "--require-confinement", "--skills-root",
+        "--skills-read-extensions", "--one-filesystem", "--fsync", "--resolver"})
     app.get_option(name)->group(seldom_used);
 }
 

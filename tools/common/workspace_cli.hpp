@@ -58,7 +58,6 @@ struct skills_options_cli {
   bool wanted = false;
   std::string root; ///< empty: the workspace
   allowed_file_options read;
-  prompt_options prompt;
 };
 
 /// What of the home directory commands are to see, as it was when somebody first asked.
@@ -107,7 +106,7 @@ struct workspace_cli {
 
 /// Adds --network.
 void add_network_options(CLI::App& app, confinement_cli& target);
-/// Adds --max-memory, --max-pids, --max-file-size and --max-disk-written.
+/// Adds --max-memory, --max-pids and --max-file-size.
 void add_bound_options(CLI::App& app, confinement_cli& target);
 /// Adds --home-tools and --package-cache.
 void add_home_options(CLI::App& app, confinement_cli& target);

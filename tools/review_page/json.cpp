@@ -4,6 +4,7 @@
 #include "crypto/crypto.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -17,23 +18,6 @@ using mcp::json_writer;
 
 constexpr std::size_t line_bytes_max = 2'000; // of a line that is shown
 
-std::string_view name_of(entry_kind kind) {
-  constexpr std::string_view names[] = {"file", "directory", "link", "special"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-void write_state(json_writer& out, const history::entry_state& state) {
-  if (!state.exists) {
-    out.null();
-    return;
-  }
-  out.begin_object().member("entry", name_of(state.kind));
-  out.key("mode").unsigned_integer(state.mode & 07777U);
-  out.key("size").unsigned_integer(state.size);
-  if (state.kind == entry_kind::symlink) out.member("target", encode_name(state.link_target));
-  out.end_object();
-}
-
 void write_author(json_writer& out, history::author by, std::string_view tool,
                   std::string_view command) {
   out.member("by", history::name_of(by));
@@ -41,35 +25,10 @@ void write_author(json_writer& out, history::author by, std::string_view tool,
   if (!command.empty()) out.member("command", command);
 }
 
-void write_change(json_writer& out, const history::change& one) {
-  out.begin_object().member("path", encode_name(one.path));
-  out.member("kind", history::name_of(one.kind)).member("entry", name_of(one.entry));
-  if (!one.from.empty()) out.member("from", encode_name(one.from));
-  write_author(out, one.by, one.tool, one.command);
-  out.key("time").integer(one.time_ms);
-  if (one.also_other) out.key("alsoOther").boolean(true);
-  if (one.restorable != history::holding::held)
-    out.member("reason", history::reason_of(one.restorable));
-  if (one.entry == entry_kind::directory) out.key("files").unsigned_integer(one.files);
-  write_state(out.key("before"), one.before);
-  write_state(out.key("after"), one.after);
-  out.end_object();
-}
-
 void write_paths(json_writer& out, const std::vector<std::string>& paths) {
   out.key("paths").begin_array();
   for (const std::string& each : paths)
     out.string(encode_name(each));
-  out.end_array();
-}
-
-void write_reasons(json_writer& out, const char* name,
-                   const std::vector<history::restore_conflict>& all) {
-  out.key(name).begin_array();
-  for (const history::restore_conflict& each : all) {
-    out.begin_object().member("path", encode_name(each.path));
-    out.member("reason", each.reason).end_object();
-  }
   out.end_array();
 }
 
@@ -185,14 +144,9 @@ std::string to_json(const history::change_list& list) {
   out.begin_object().key("since").unsigned_integer(list.since);
   out.key("total").unsigned_integer(list.total).key("changes").begin_array();
   for (const history::change& each : list.changes)
-    write_change(out, each);
-  out.end_array().key("notCovered").begin_array();
-  for (const history::not_covered& each : list.left_out) {
-    out.begin_object().member("path", encode_name(each.path));
-    out.member("reason", history::reason_of(each.reason));
-    out.key("entries").unsigned_integer(each.entries).end_object();
-  }
-  out.end_array().key("notCoveredTotal").unsigned_integer(list.left_out_total);
+    mcp::write_change(out, each, mcp::change_detail::states);
+  out.end_array();
+  mcp::write_not_covered(out, list);
   return out.end_object().take();
 }
 
@@ -219,16 +173,11 @@ std::string to_json(const history::restore_outcome& outcome) {
   for (const history::folded_directory& each : outcome.folded)
     out.key(encode_name(each.path)).unsigned_integer(each.files);
   out.end_object();
-  write_reasons(out, "conflicts", outcome.conflicts);
-  out.key("conflictsTotal").unsigned_integer(outcome.conflicts_total);
-  write_reasons(out, "left", outcome.left);
-  out.key("leftTotal").unsigned_integer(outcome.left_total);
+  mcp::write_reasons(out, "conflicts", outcome.conflicts, outcome.conflicts_total);
+  mcp::write_reasons(out, "left", outcome.left, outcome.left_total);
   out.key("lost").unsigned_integer(outcome.lost);
   if (!outcome.kept.empty()) out.member("kept", encode_name(outcome.kept));
-  out.key("running").begin_array();
-  for (const history::running_command& each : outcome.running)
-    out.begin_object().member("tool", each.tool).member("command", each.command).end_object();
-  out.end_array();
+  mcp::write_running(out, outcome.running);
   if (outcome.before != 0) out.key("checkpoint").unsigned_integer(outcome.before);
   return out.end_object().take();
 }
@@ -239,7 +188,7 @@ std::string seen_token(const two_sides& sides) {
 
 std::string diff_json(const two_sides& sides, const file_diff* diff, row_range range) {
   json_writer out;
-  write_change(out.begin_object().key("change"), sides.change);
+  mcp::write_change(out.begin_object().key("change"), sides.change, mcp::change_detail::states);
   write_side(out.key("before"), sides.before);
   write_side(out.key("after"), sides.after);
   if (diff != nullptr) {

@@ -25,9 +25,7 @@ namespace paddock::review_page {
 [[nodiscard]] std::string to_json(const history::checkpoint& one);
 /// {"checkpoints": […]}, the newest first.
 [[nodiscard]] std::string to_json(std::span<const history::checkpoint> all);
-/// {"since", "total", "changes": [{"path", "kind", "from"?, "entry", "by", "tool"?, "command"?,
-/// "time", "alsoOther"?, "reason"?: why it cannot be restored, "files"?, "before", "after"}],
-/// "notCovered": [{"path", "reason", "entries"}]}
+/// {"since", "total", "changes": [change_detail::states], "notCovered": […]}
 [[nodiscard]] std::string to_json(const history::change_list& list);
 /// {"events": [{"number", "time", "by", "tool"?, "command"?, "paths", "entries", "checkpoint"?}]}
 [[nodiscard]] std::string to_json(std::span<const history::event> events);

@@ -161,9 +161,6 @@ struct command_outcome {
   tree_kill kill = tree_kill::not_needed;
   /// Processes other than the command itself were still running and were killed.
   bool leftovers_killed = false;
-  /// It was killed with all of these, because they had written more than
-  /// resource_limits::disk_bytes.
-  bool wrote_too_much = false;
   /// The command, or somebody else, killed the helper or a part of it. What was found was killed;
   /// `kill` says whether that was everything.
   bool supervisor_killed = false;

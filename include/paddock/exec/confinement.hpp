@@ -13,8 +13,7 @@
 /// layer that is `best_effort` and cannot be had is listed as missing. Nothing is ever weaker in
 /// silence: `layer_report::missing` also says what a layer that was applied leaves open here.
 ///
-/// Not guaranteed: protection from a bug in the kernel; a bound on the disk space of the workspace
-/// (but see resource_limits::disk_bytes);
+/// Not guaranteed: protection from a bug in the kernel; a bound on the disk space of the workspace;
 /// secrecy of what the workspace itself holds. Hard links inside the workspace to files outside it
 /// are those files. Where a command has a loopback it can connect to a socket file that another
 /// program keeps in the workspace. A bound on processes does not hold for root.
@@ -95,11 +94,6 @@ struct resource_limits {
   std::uint64_t memory_bytes = 0; ///< heap and other private writable memory (RLIMIT_DATA)
   std::uint64_t processes = 0;
   std::uint64_t file_size_bytes = 0;
-  /// That the command and all that it starts write to disks together, counted by the kernel as they
-  /// are written and looked at many times a second: what has written more is killed, a moment late.
-  /// No file gets larger, either; without a PID namespace that is all there is of it. Files in
-  /// memory, as in /tmp, do not count, nor does room that is taken and not written.
-  std::uint64_t disk_bytes = 0;
   std::uint64_t cpu_seconds = 0;
 };
 

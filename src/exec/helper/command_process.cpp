@@ -2,7 +2,6 @@
 #include "exec/helper/command_process.hpp"
 
 #include "exec/helper/control_group.hpp"
-#include "exec/helper/disk_writes.hpp"
 #include "exec/helper/locked_mounts.hpp"
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/privileges.hpp"
@@ -253,15 +252,6 @@ void bound_tree(const command_setup& setup) {
   setup.shared.taken.set(step::tree_bounds, enter_bounded_group(setup.shared.group, bounds));
 }
 
-/// Who counts is the init of a PID namespace, once what it sees in /proc is that.
-disk_writes bound_disk(const command_setup& setup, const new_namespaces& made) {
-  const std::uint64_t bytes = setup.wanted.fixed->disk_bytes;
-  if (!setup.wanted.wants(confine::limits) || bytes == 0) return disk_writes(0);
-  const int failed = (made.flags & CLONE_NEWPID) != 0 ? disk_writes::probe() : ENOTSUP;
-  setup.shared.taken.set(step::disk_bound, failed);
-  return disk_writes(failed == 0 ? bytes : 0);
-}
-
 /// The directory that the library keeps for all commands. 0 or an errno.
 int take_kept_directory(const char* path) {
   struct stat found{};
@@ -317,12 +307,9 @@ void collect(shared_state& shared, pid_t command) {
   }
 }
 
-constexpr timespec between_looks{0, 50'000'000};
-
 /// The init of a PID namespace: whatever loses its parent in there becomes its child. When it ends
 /// the kernel kills everything that is left.
-[[noreturn]] void be_init(const command_setup& setup, pid_t command, disk_writes written,
-                          const stray_writes& strays) {
+[[noreturn]] void be_init(const command_setup& setup, pid_t command, const stray_writes& strays) {
   shared_state& shared = setup.shared;
   sigset_t awaited;
   ::sigemptyset(&awaited);
@@ -330,8 +317,7 @@ constexpr timespec between_looks{0, 50'000'000};
     ::sigaddset(&awaited, number);
   while (!shared.ended) {
     siginfo_t signal{};
-    const int number =
-        ::sigtimedwait(&awaited, &signal, written.is_bounded() ? &between_looks : nullptr);
+    const int number = ::sigtimedwait(&awaited, &signal, nullptr);
     if (number == SIGTERM && is_from_outside(signal)) {
       ::kill(-command, SIGTERM);
       ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
@@ -341,11 +327,6 @@ constexpr timespec between_looks{0, 50'000'000};
       ::kill(command, SIGKILL);
     }
     collect(shared, command);
-    if (!shared.ended && written.is_bounded() && written.exceed()) {
-      shared.wrote_too_much = true;
-      shared.killed = true;
-      ::kill(-1, SIGKILL);
-    }
   }
   setup.entries.hand_over(setup.given.channel);
   if (const auto bytes = strays.found(); bytes != 0)
@@ -445,7 +426,6 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
                            has_group ? 0 : enter_new_group(setup.shared.group));
   }
 
-  const disk_writes written = bound_disk(setup, made);
   const bool has_own_root = setup.shared.taken.has(step::private_root);
   const stray_writes strays(setup.visible, has_own_root ? setup.where.workspace : "/");
   const pid_t self = ::getpid();
@@ -460,7 +440,7 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
   }
   for (const int fd : {given.in, given.out, given.err, given.directory, given.workspace})
     ::close(fd);
-  if (in_pid_namespace) be_init(setup, command, written, strays);
+  if (in_pid_namespace) be_init(setup, command, strays);
   be_parent(setup, command);
 }
 

@@ -142,9 +142,7 @@ public:
     const exec_confined confined{exec_event::confined, shared_.taken, entries_.unheld()};
     (void)!::send(given_.channel, &confined, sizeof confined, MSG_NOSIGNAL);
     if (!reported_) report_end(SIGKILL); // it cannot be reaped: killed, and stuck in the kernel
-    const int met = (leftovers_ ? what_was_met::leftovers : 0) |
-                    (shared_.wrote_too_much ? what_was_met::disk_bound : 0);
-    send_event(given_.channel, exec_event::done, static_cast<int>(remains), met);
+    send_event(given_.channel, exec_event::done, static_cast<int>(remains), leftovers_ ? 1 : 0);
   }
 
 private:

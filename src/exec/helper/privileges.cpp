@@ -27,12 +27,6 @@ int bound(resource which, std::uint64_t value) {
   return ::setrlimit(which, &wanted) == 0 ? 0 : errno;
 }
 
-/// Of two bounds, each 0 where there is none.
-std::uint64_t lesser(std::uint64_t one, std::uint64_t other) {
-  if (one == 0 || other == 0) return one + other;
-  return one < other ? one : other;
-}
-
 int bound_if_asked(resource which, std::uint64_t value) {
   return value == 0 ? 0 : bound(which, value);
 }
@@ -45,8 +39,7 @@ int apply_bounds(const sys::exec_policy& policy, bounds_held held) {
   // Not the address space: runtimes reserve far more of it than they use.
   if (failed == 0 && is_alone) failed = bound_if_asked(RLIMIT_DATA, policy.memory_bytes);
   if (failed == 0 && is_alone) failed = bound_if_asked(RLIMIT_NPROC, policy.processes);
-  const std::uint64_t of_each_file = lesser(policy.file_size_bytes, policy.disk_bytes);
-  if (failed == 0) failed = bound_if_asked(RLIMIT_FSIZE, of_each_file);
+  if (failed == 0) failed = bound_if_asked(RLIMIT_FSIZE, policy.file_size_bytes);
   if (failed == 0) failed = bound_if_asked(RLIMIT_CPU, policy.cpu_seconds);
   return failed;
 }

@@ -32,8 +32,7 @@ namespace paddock::confine {
   X(no_new_privileges, "no new privileges")                                                        \
   X(capabilities, "no capabilities")                                                               \
   X(bounds, "resource limits")                                                                     \
-  X(tree_bounds, "control group of the tree")                                                      \
-  X(disk_bound, "count of what is written")
+  X(tree_bounds, "control group of the tree")
 
 enum class step : std::uint8_t {
 #define X(name, text) name,
@@ -104,8 +103,7 @@ inline constexpr layer_rule layer_rules[layer_count] = {
     {0, bit(step::ipc_namespace), 0, 0, 0, step::ipc_namespace, nullptr},
     {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0, 0,
      step::seccomp, nullptr},
-    {0, bit(step::bounds), bit(step::tree_bounds) | bit(step::disk_bound), 0, 0, step::bounds,
-     nullptr},
+    {0, bit(step::bounds), bit(step::tree_bounds), 0, 0, step::bounds, nullptr},
 };
 
 constexpr std::uint32_t steps_done(const enforcement& taken) {

@@ -29,7 +29,7 @@ enum class exec_event : std::uint32_t {
   ended,    ///< first: wait status, second: 1 when the command's parent had been killed before
   confined, ///< an exec_confined; before `done`
   appeared, ///< an exec_appeared; before `done`
-  done,     ///< first: tree_remains, second: what_was_met
+  done,     ///< first: tree_remains, second: whether other processes were killed
   runs,     ///< the program runs, or has ended already; only where the policy asks for it
   terminal, ///< comes with a descriptor: the library's side of the command's terminal
   strayed,  ///< first: bytes of the workspace's path that lead to where the command has written in
@@ -53,12 +53,6 @@ enum class tree_remains : std::int32_t {
   namespace_killed, ///< because its PID namespace was
   group_killed,     ///< because its control group was
   unknown,          ///< processes that could not be found, or that the kernel had not ended yet
-};
-
-/// Bits of what the end of a command has met.
-enum what_was_met : std::int32_t {
-  leftovers = 1,  ///< processes beside the command were killed
-  disk_bound = 2, ///< all of them were killed, because they had written too much
 };
 
 struct exec_message {
@@ -110,7 +104,6 @@ struct exec_policy {
   std::uint64_t processes;
   std::uint64_t file_size_bytes;
   std::uint64_t cpu_seconds;
-  std::uint64_t disk_bytes;
   std::int32_t loopback_errno; ///< why the command gets no loopback, though it is to have one
   std::int32_t scratch_errno;  ///< why it does not share the scratch of a session; 0: or need not
   std::uint32_t cache_paths;   ///< their strings follow those of the write paths

@@ -99,7 +99,7 @@ std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
 }
 
 struct bound_row {
-  std::uint64_t resource_limits::* bound;
+  std::uint64_t resource_limits::*bound;
   std::string_view what, option;
   std::initializer_list<std::string_view> errors; ///< of the kernel and the languages' own
   int signal;                                     ///< that ends a program which met it; 0: none
@@ -124,11 +124,6 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
        "a larger --max-file-size",
        {"File too large", "EFBIG"},
        file_size_signal},
-      {&resource_limits::disk_bytes,
-       "bytes to write to disks",
-       "a larger --max-disk-written",
-       {},
-       0},
       {&resource_limits::cpu_seconds, "seconds of processor time", {}, {}, time_signal},
   };
   const layer_report& limits = o.confinement.of(confinement_layer::limits);
@@ -141,12 +136,11 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
     const std::uint64_t bound = run.confinement.bounds.*each.bound;
     if (bound == 0) continue;
     // The kernel kills what has met a bound of its control group, or all of its time.
-    const bool was_killed = ended_by(kill_signal) && !o.wrote_too_much &&
+    const bool was_killed = ended_by(kill_signal) &&
                             ((each.bound == &resource_limits::memory_bytes &&
                               limits.mechanism.find("control group") != std::string::npos) ||
                              (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
-    const bool is_sure = ended_by(each.signal) || was_killed ||
-                         (o.wrote_too_much && each.bound == &resource_limits::disk_bytes);
+    const bool is_sure = ended_by(each.signal) || was_killed;
     if (!is_sure && !complains(o, each.errors)) continue;
     return std::string(is_sure ? "; " : "; if it met a bound, ") + "commands may have " +
            std::to_string(bound) + " " + std::string(each.what) +

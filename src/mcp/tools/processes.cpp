@@ -99,8 +99,6 @@ void write_ending(json_writer& out, const process_status& status, std::string no
   };
   if (outcome.ended == ending::timed_out)
     add("it ran for as long as the server allows, and was ended");
-  if (outcome.wrote_too_much)
-    add("it was ended because it had written more to disks than the server allows");
   if (outcome.ended == ending::exited && outcome.leftovers_killed)
     add("what it left running was ended with it; start what is to go on by itself, with another "
         "startProcess");

@@ -2,19 +2,16 @@
 
 // The tools checkpoint, listChanges and restore.
 
-#include "mcp/tools/edits.hpp"
 #include "mcp/tools/recorded_call.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/history/history.hpp>
 #include <paddock/history/naming.hpp>
-#include <paddock/text/unified_diff.hpp>
-#include <paddock/text/utf16.hpp>
+#include <paddock/mcp/change_results.hpp>
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +21,7 @@ namespace {
 
 constexpr std::size_t undo_diffs_bytes_max = std::size_t{16} * 1024; ///< of all files
 constexpr std::size_t diffed_max = 1'000;                            ///< files looked at for that
+constexpr std::uint64_t compared_bytes_max = std::uint64_t{32} * 1024 * 1024; ///< of a file
 constexpr std::size_t label_characters_max = 200;
 constexpr std::size_t told_checkpoints_max = 10;
 constexpr std::size_t told_conflicts_max = 50;
@@ -104,57 +102,16 @@ tool_result failed_history(history::store& store, const call& c, const detailed_
                                                    : std::string(advice(e.code))));
 }
 
-/// Unified diffs of what files held and hold, as far as they have room.
-class diff_writer {
-public:
-  diff_writer(history::store& store, std::size_t bytes_max) : store_(store), room_(bytes_max) {}
-
-  void add(const history::change& each) {
-    const bool is_old = each.before.exists && each.before.kind == entry_kind::file;
-    const bool is_new = each.after.exists && each.after.kind == entry_kind::file;
-    if (!is_old && !is_new) return;
-    if (is_old && is_new && each.before.content == each.after.content) return;
-    const auto before = content_of(each.before, is_old), after = content_of(each.after, is_new);
-    const std::string name = encode_name(each.path);
-    if (!before || !after) {
-      push("Binary files differ, or are not held: " + name + "\n");
-      return;
-    }
-    const std::string old_name =
-        is_old ? "a/" + (each.from.empty() ? name : encode_name(each.from)) : "/dev/null";
-    const std::string new_name = is_new ? "b/" + name : "/dev/null";
-    const auto diff = diff_of(
-        *before, *after, {.bytes_max = room_, .before_name = old_name, .after_name = new_name});
-    push(diff.text);
-    truncated_ = truncated_ || diff.hunks_left_out > 0;
-  }
-  [[nodiscard]] bool is_full() const noexcept { return truncated_; }
-  void leave_out() noexcept { truncated_ = true; }
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
-
-private:
-  /// Nothing: binary, or not held.
-  std::optional<std::string> content_of(const history::entry_state& state, bool is_file) {
-    if (!is_file) return std::string();
-    if (state.content.empty()) return std::nullopt;
-    auto bytes = store_.content(state.content);
-    if (!bytes) return std::nullopt;
-    return text_to_show(*std::move(bytes));
-  }
-  void push(std::string_view more) {
-    if (more.size() > room_) {
-      truncated_ = true;
-      return;
-    }
-    text_ += more;
-    room_ -= more.size();
-  }
-
-  history::store& store_;
-  std::size_t room_;
-  std::string text_;
-  bool truncated_ = false;
-};
+/// Adds what has room; false when that is not all.
+bool add_diff(std::string& text, history::store& store, const history::change& each,
+              std::size_t bytes_max) {
+  const auto diff = diff_of_change(store, each, bytes_max - text.size());
+  const std::string more =
+      diff ? diff->text : "Binary files differ, or are not held: " + encode_name(each.path) + "\n";
+  if (more.size() > bytes_max - text.size()) return false;
+  text += more;
+  return !diff || diff->hunks_left_out == 0;
+}
 
 /// The diffs of all files, those in directories that are wholly new or gone, too.
 result<void> write_diffs(json_writer& out, history::store& store, history::change_query query,
@@ -163,27 +120,19 @@ result<void> write_diffs(json_writer& out, history::store& store, history::chang
   const bool is_git_asked = std::ranges::any_of(query.paths, history::is_of_git);
   query.limit = diffed_max;
   PADDOCK_TRY(const history::change_list all, store.changes(query));
-  diff_writer diffs(store, bytes_max);
+  std::string text;
+  bool is_full = false;
   for (const history::change& each : all.changes) {
     PADDOCK_CHECK(query.bounds.check());
-    if (diffs.is_full()) break;
+    if (is_full) break;
     if (history::is_of_git(each.path) && !is_git_asked)
       continue; // objects and the like, for no reader
-    diffs.add(each);
+    is_full = std::max(each.before.size, each.after.size) > compared_bytes_max ||
+              !add_diff(text, store, each, bytes_max);
   }
-  if (all.truncated) diffs.leave_out();
-  out.member("diff", diffs.text());
-  if (diffs.is_full()) out.key("diffTruncated").boolean(true);
+  out.member("diff", text);
+  if (is_full || all.truncated) out.key("diffTruncated").boolean(true);
   return {};
-}
-
-void write_change(json_writer& out, const history::change& each) {
-  out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
-  out.member("by", name_of(each.by));
-  out.key("restorable").boolean(each.restorable == history::holding::held);
-  if (!each.from.empty()) out.member("from", encode_name(each.from));
-  if (is_told_as_one(each)) out.key("files").unsigned_integer(each.files);
-  out.end_object();
 }
 
 /// Those that can be gone back to, besides the start, the newest last.
@@ -200,33 +149,6 @@ void write_checkpoints(json_writer& out, history::store& store, const work_bound
     out.end_object();
   }
   out.end_array();
-}
-
-/// The first of them, and how many there are if those are not all.
-void write_reasons(json_writer& out, std::string_view name, std::string_view name_of_total,
-                   const std::vector<history::restore_conflict>& all, std::uint64_t total) {
-  out.key(name).begin_array();
-  const std::size_t count = std::min(all.size(), told_conflicts_max);
-  for (const history::restore_conflict& each : std::span(all).first(count))
-    out.begin_object()
-        .member("path", encode_name(each.path))
-        .member("reason", each.reason)
-        .end_object();
-  out.end_array();
-  if (total > count) out.key(name_of_total).unsigned_integer(total);
-}
-
-void write_not_covered(json_writer& out, const std::vector<history::not_covered>& all,
-                       std::uint64_t total) {
-  out.key("notCovered").begin_array();
-  for (const history::not_covered& each : all) {
-    out.begin_object().member("path", encode_name(each.path));
-    out.member("reason", reason_of(each.reason));
-    if (each.entries != 1) out.key("entries").unsigned_integer(each.entries);
-    out.end_object();
-  }
-  out.end_array();
-  if (total > all.size()) out.key("notCoveredTotal").unsigned_integer(total);
 }
 
 std::string_view first_notice_of(const history::restore_outcome& done, bool is_trial,
@@ -349,9 +271,9 @@ tool_result list_changes(workspace_state& state, call& c) {
   json_writer& out = result.writer();
   out.key("changes").begin_array();
   for (const history::change& each : found->changes)
-    write_change(out, each);
+    write_change(out, each, change_detail::brief);
   out.end_array();
-  write_not_covered(out, found->left_out, found->left_out_total);
+  write_not_covered(out, *found);
   write_checkpoints(out, *store, bounds);
   if (c.arguments()["diff"].boolean().value_or(false)) {
     const std::size_t room = std::min(undo_diffs_bytes_max, result_bytes_max(c) / 4);
@@ -400,8 +322,9 @@ tool_result restore(workspace_state& state, call& c) {
         .unsigned_integer(each.files)
         .end_object();
   if (!done->folded.empty()) out.end_array();
-  write_reasons(out, "conflicts", "conflictsTotal", done->conflicts, done->conflicts_total);
-  if (!done->left.empty()) write_reasons(out, "left", "leftTotal", done->left, done->left_total);
+  write_reasons(out, "conflicts", done->conflicts, done->conflicts_total, told_conflicts_max);
+  if (!done->left.empty())
+    write_reasons(out, "left", done->left, done->left_total, told_conflicts_max);
   if (done->before != 0) out.member("checkpoint", std::to_string(done->before));
   if (const auto notice = notice_of(*done, is_trial, is_forced); !notice.empty())
     out.member("notice", notice);

@@ -299,8 +299,7 @@ void add_options(CLI::App& parser, experts_options& options) {
 
 subcommand add_experts(CLI::App& app) {
   const auto options = std::make_shared<experts_options>();
-  CLI::App* parser =
-      app.add_subcommand("experts", "List the experts of a configuration, and use their tools");
+  CLI::App* parser = app.add_subcommand("experts", "List configured experts, and use their tools");
   parser->require_subcommand(1);
   parser->footer(exit_codes_help);
   for (const verb& each : verbs) {

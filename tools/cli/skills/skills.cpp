@@ -109,8 +109,7 @@ std::string line_of(std::string_view path, const frontmatter::diagnostic& d) {
 }
 
 subcommand add_skills(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand(
-      "skills", "List, check, change and import the skills of a directory (.agents/skills)");
+  CLI::App* parser = app.add_subcommand("skills", "List, check, change and import skills");
   parser->footer(exit_codes_help);
   parser->require_subcommand(1);
   const std::vector<subcommand> subcommands = {

@@ -10,10 +10,9 @@
 #include "undo_cli.hpp"
 
 #include <paddock/history/naming.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
-#include <paddock/text/unified_diff.hpp>
-#include <paddock/text/utf16.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -79,31 +78,14 @@ void print_changes(const history::change_list& found, history::store& store) {
     print_words("the list may be incomplete: %s\n", without_controls(trouble).c_str());
 }
 
-void write_change(mcp::json_writer& out, const history::change& each) {
-  out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
-  if (!each.from.empty()) out.member("from", encode_name(each.from));
-  out.member("by", name_of(each.by));
-  if (!each.tool.empty()) out.member("tool", each.tool);
-  if (!each.command.empty()) out.member("command", each.command);
-  out.key("time").integer(each.time_ms);
-  out.key("restorable").boolean(each.restorable == history::holding::held);
-  if (is_told_as_one(each)) out.key("files").unsigned_integer(each.files);
-  out.end_object();
-}
-
 void print_json(const history::change_list& found) {
   mcp::json_writer out;
   out.begin_object().key("since").unsigned_integer(found.since).key("changes").begin_array();
   for (const history::change& each : found.changes)
-    write_change(out, each);
-  out.end_array().key("notCovered").begin_array();
-  for (const history::not_covered& each : found.left_out)
-    out.begin_object()
-        .member("path", encode_name(each.path))
-        .member("reason", reason_of(each.reason))
-        .end_object();
-  out.end_array().key("notCoveredTotal").unsigned_integer(found.left_out_total);
-  write_running(out, found.running);
+    mcp::write_change(out, each, mcp::change_detail::full);
+  out.end_array();
+  mcp::write_not_covered(out, found);
+  mcp::write_running(out, found.running);
   out.key("unknown").begin_array();
   for (const std::string& path : found.unknown)
     out.string(encode_name(path));
@@ -136,33 +118,6 @@ int run_changes(const shown_options& options) {
 
 // --- diff ---
 
-struct file_diff {
-  std::string text;
-  bool is_shown = true; ///< false: binary, or not held
-};
-
-/// The text that a file held, as far as the store has it and it is one.
-std::optional<std::string> content_of(history::store& store, const history::entry_state& state) {
-  if (!state.exists || state.kind == entry_kind::directory) return std::string();
-  if (state.kind != entry_kind::file) return state.link_target;
-  if (state.content.empty()) return std::nullopt;
-  auto bytes = store.content(state.content);
-  if (!bytes) return std::nullopt;
-  return text_to_show(*std::move(bytes));
-}
-
-file_diff diff_of(history::store& store, const history::change& each) {
-  const auto before = content_of(store, each.before), after = content_of(store, each.after);
-  if (!before || !after) return {.is_shown = false};
-  const std::string old_name =
-      each.before.exists ? "a/" + (each.from.empty() ? each.path : each.from) : "/dev/null";
-  const std::string new_name = each.after.exists ? "b/" + each.path : "/dev/null";
-  return {.text = unified_diff(
-                      *before, *after,
-                      {.before_name = encode_name(old_name), .after_name = encode_name(new_name)})
-                      .text};
-}
-
 int run_diff(const shown_options& options) {
   constexpr std::string_view program = "paddock diff";
   const auto opened = open_store(program, options);
@@ -186,15 +141,15 @@ int run_diff(const shown_options& options) {
     const bool is_git = is_directory && !is_within_git && history::is_of_git(each.path);
     // Of a repository is told that it has changed, and not its objects and the like.
     if (is_git_asked ? is_directory : is_within_git || (is_directory && !is_git)) continue;
-    const file_diff diff = is_git ? file_diff{.is_shown = false} : diff_of(*opened.store, each);
+    const auto diff = is_git ? std::nullopt : mcp::diff_of_change(*opened.store, each);
     if (options.json) {
       out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
-      if (diff.is_shown) out.member("diff", diff.text);
+      if (diff) out.member("diff", diff->text);
       out.end_object();
-    } else if (diff.is_shown && options.is_raw) {
-      pass_on(diff.text);
-    } else if (diff.is_shown) {
-      is_exact = print_diff(diff.text) && is_exact;
+    } else if (diff && options.is_raw) {
+      pass_on(diff->text);
+    } else if (diff) {
+      is_exact = print_diff(diff->text) && is_exact;
     } else if (is_git) {
       print_words("%s: %s, shown as one entry; name it to see its contents\n",
                   name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());

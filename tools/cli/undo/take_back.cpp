@@ -8,6 +8,7 @@
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -38,23 +39,12 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
         .unsigned_integer(each.files)
         .end_object();
   out.end_array();
-  const auto write = [&](std::string_view name, const auto& all) {
-    out.key(name).begin_array();
-    for (const history::restore_conflict& each : all)
-      out.begin_object()
-          .member("path", encode_name(each.path))
-          .member("reason", each.reason)
-          .end_object();
-    out.end_array();
-  };
-  write("conflicts", done.conflicts);
-  out.key("conflictsTotal").unsigned_integer(done.conflicts_total);
-  write("left", done.left);
-  out.key("leftTotal").unsigned_integer(done.left_total);
+  mcp::write_reasons(out, "conflicts", done.conflicts, done.conflicts_total);
+  mcp::write_reasons(out, "left", done.left, done.left_total);
   out.key("lost").unsigned_integer(done.lost);
   if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
   if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
-  write_running(out, done.running);
+  mcp::write_running(out, done.running);
   print_json_line(out.end_object().str());
 }
 

@@ -244,15 +244,6 @@ std::string checkpoint_text(history::store& store, std::uint64_t number) {
   return text + " (" + label + (label.empty() ? "" : ", ") + local_time(found->time_ms) + ")";
 }
 
-void write_running(mcp::json_writer& out, const std::vector<history::running_command>& running) {
-  out.key("running").begin_array();
-  for (const history::running_command& each : running) {
-    out.begin_object().member("tool", each.tool).member("command", each.command);
-    out.key("began").integer(each.began_ms).end_object();
-  }
-  out.end_array();
-}
-
 std::string running_text(const std::vector<history::running_command>& running) {
   std::string text;
   for (const history::running_command& each : running) {

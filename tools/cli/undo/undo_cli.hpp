@@ -7,7 +7,6 @@
 #include "common/subcommand.hpp"
 
 #include <paddock/history/history.hpp>
-#include <paddock/mcp/json.hpp>
 #include <paddock/path/root.hpp>
 
 #include <cstdint>
@@ -89,8 +88,6 @@ void complain_of_checkpoint(std::string_view program, history::store& store,
 [[nodiscard]] std::string local_time(std::int64_t unix_ms);
 /// "checkpoint 4 (before the merge, 2026-03-01 12:30:05)".
 [[nodiscard]] std::string checkpoint_text(history::store& store, std::uint64_t number);
-/// The commands under way, in an object that is open.
-void write_running(mcp::json_writer& out, const std::vector<history::running_command>& running);
 /// "exec: make -j4; startProcess: npm run dev".
 [[nodiscard]] std::string running_text(const std::vector<history::running_command>& running);
 /// "the tool editFile", "make -j4", "a person, with undo", "somebody else".

@@ -92,7 +92,7 @@ function renderList() {
   at("not-covered").hidden = now.notCovered.length === 0;
   at("not-covered-title").textContent = text("notCovered", now.notCovered.length);
   at("not-covered-list").replaceChildren(
-    ...now.notCovered.map(({ path, reason, entries }) =>
+    ...now.notCovered.map(({ path, reason, entries = 1 }) =>
       element("li", {}, element("bdi", { className: "path" }, visible(path)), element("small", {}, entries > 1 ? `${reason}; ${text("fileCount", entries)}` : reason)),
     ),
   );

@@ -43,10 +43,9 @@ struct session_copies {
 struct shared_state {
   volatile pid_t command; ///< 0 until it leads its own process group; as its parent sees it
   volatile int status;
-  volatile bool ended;          ///< `status` is valid
-  volatile bool leftovers;      ///< in a PID namespace: the command was not the last one
-  volatile bool killed;         ///< in a PID namespace: the command had to be killed
-  volatile bool wrote_too_much; ///< in a PID namespace: and that is why
+  volatile bool ended;     ///< `status` is valid
+  volatile bool leftovers; ///< in a PID namespace: the command was not the last one
+  volatile bool killed;    ///< in a PID namespace: the command had to be killed
   confine::enforcement taken;
   char group[PATH_MAX];   ///< a control group to be removed at the end; empty: none
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
