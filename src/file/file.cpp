@@ -312,7 +312,11 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   if (!done) return done.error();
   fresh.keep();
   const auto there = sys::status_at(to.parent.get(), to.name.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (there && !there->same_object(*from.existing)) { // another entry, exchanged just now
+  // An edit may have replaced a file; what is anything else was looked at, with all in it.
+  const bool is_file = there && there->kind == entry_kind::file;
+  const bool is_this = there && there->kind == from.existing->kind &&
+                       (is_file || there->same_object(*from.existing));
+  if (there && !is_this) { // exchanged just now
     (void)sys::renameat2(to.parent.get(), to.name.c_str(), from.parent.get(), from.name.c_str(),
                          RENAME_NOREPLACE)
         .has_value();

@@ -279,9 +279,11 @@ split_path split(std::string_view path) {
 }
 
 /// Makes the directories `rest` beneath `at`, one by one; others may be making them at the same
-/// time.
-result<file_descriptor> make_directories(file_descriptor at, std::string_view rest,
-                                         made_parents& made) {
+/// time. `check` is asked about each that is there by then, with the way that it came to it.
+template <class Check>
+result<file_descriptor> make_directories(file_descriptor at, std::string path,
+                                         std::string_view rest, made_parents& made,
+                                         const Check& check) {
   for (const auto part : resolve::components(rest)) {
     PADDOCK_TRY(const auto name, component::from(part));
     auto fresh = sys::mkdirat(at.get(), name.c_str(), 0777);
@@ -291,6 +293,8 @@ result<file_descriptor> make_directories(file_descriptor at, std::string_view re
     auto next = sys::openat(at.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
     if (!next) return next.error();
     at = *std::move(next);
+    path = join(path, part);
+    if (!fresh) PADDOCK_CHECK(check(at.get(), path));
   }
   return at;
 }
@@ -324,10 +328,13 @@ result<place> root::place_in(const std::string& parent, std::string_view name, p
         continue; // it changed between the two looks
       }
       fresh.enter(now, made_parents::maker::somebody_else);
+      const auto check = [&](int at, std::string_view path) {
+        return check_changeable(made + '/' + checked.c_str(), wanted, lookup_from(at, path));
+      };
       if (fd) { // asked first, so that nothing is made where it is refused then
-        PADDOCK_CHECK(
-            check_changeable(made + '/' + checked.c_str(), wanted, lookup_from(fd->get(), now)));
-        fd = make_directories(*std::move(fd), std::string_view(made).substr(now.size()), fresh);
+        PADDOCK_CHECK(check(fd->get(), now));
+        fd = make_directories(*std::move(fd), now, std::string_view(made).substr(now.size()), fresh,
+                              check);
       }
     }
     if (leads_to_protected(*this, made + '/' + checked.c_str()))

@@ -277,6 +277,35 @@ TEST(held_rules, two_calls_at_once_make_no_repository) {
     }
 }
 
+/// Nor does one that makes what is missing in whatever has come to the place by then.
+TEST(held_rules, parents_are_not_made_in_a_repository_that_comes_meanwhile) {
+  for (const resolver how : {resolver::openat2, resolver::walker}) {
+    const bench b(how);
+    const std::string from = b.t / "ws/e", to = b.t / "ws/n";
+    std::size_t met = 0;
+    for (std::size_t at = 1;; ++at) {
+      b.reset(false);
+      b.t.directory("ws/e");
+      b.t.file("ws/e/HEAD", "ref: refs/heads/main\n");
+      b.t.file("ws/e/config", "evil");
+      bool is_hit = false;
+      injection others({.before = [&](std::size_t call) {
+        if (call != at) return;
+        is_hit = true;
+        met += ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0;
+      }});
+      const bool is_done = write_file(*b.root, "n/objects/x", "x").has_value();
+      others.end();
+      EXPECT_FALSE(b.t.exists("ws/n/HEAD") && b.t.exists("ws/n/objects")) << "at " << at;
+      if (HasFailure()) return;
+      if (is_hit) continue;
+      EXPECT_TRUE(is_done); // the control
+      break;
+    }
+    EXPECT_GT(met, 2u);
+  }
+}
+
 TEST(held_rules, what_cannot_be_looked_at_may_be_there) {
   const bench b(resolver::openat2);
   b.reset(false);
