@@ -496,11 +496,55 @@ class Apply(Cli):
                          [("moved", "b/c"), ("created", "new"), ("deleted", "gone")])
         self.assertEqual(self.tree(), {"b/c": (b"one\n2\n", 0), "new": (b"text\n", 0)})
 
+    def test_what_is_applied_already(self):
+        self.write({"f": "a\nb\nc\n", "other": "1\n"})
+        first = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n"
+        second = "--- a/f\n+++ b/f\n@@ -1,3 +1,4 @@\n a\n-B\n+BB\n c\n+d\n--- a/new\n+++ b/new\n@@ -1 +1 @@\n-x\n+y\n"
+        second += "diff --git a/other b/moved\nrename from other\nrename to moved\n"
+        self.assertEqual(self.apply(first + second).returncode, 0)
+        before = self.tree()
+        for option in ["--dry-run", "--matching=whitespace"]:
+            done = self.apply(first + second, option)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (1, "", "paddock apply: the patch is already applied; nothing was changed\n"))
+        told = json.loads(self.apply(first + second, "--json").stdout)
+        self.assertEqual((told["applied"], told["alreadyApplied"]), (False, True))
+        # The control: a part of it is not.
+        more = "diff --git a/new b/new\n--- a/new\n+++ b/new\n@@ -1 +1 @@\n-q\n+z\n"
+        done = self.apply(first + second + more)
+        self.refused(done, 1, "f: hunk 1 (line 3 of the patch) ", "new: ", "nothing was changed")
+        self.assertNotIn("already applied; nothing", done.stderr)
+        self.assertNotIn("twice", done.stderr)
+        self.assertIn("f: not tried, because an earlier part of the patch for this file was refused", done.stderr)
+        self.assertNotIn("alreadyApplied", json.loads(self.apply(first + second + more, "--json").stdout))
+        self.assertEqual(self.tree(), before)
+        self.write({"long": "first line\nsecond line\n"})
+        done = self.apply("--- a/long\n+++ b/long\n@@ -1,1 +1,1 @@\n-line one\n+first line\n@@ -2,1 +2,1 @@\n-D\n+E\n")
+        self.refused(done, 1, "long: hunk 1 is already applied (line 1)\n", "long: hunk 2 (line 6 of the patch) shows lines")
+
+    def test_the_workspace_is_found_from_below(self):
+        with tempfile.TemporaryDirectory() as state:
+            env = {**os.environ, "XDG_STATE_HOME": state}
+            self.write({"src/f": "a\n"})
+            self.git("init", "-q")
+            patch = "--- a/src/f\n+++ b/src/f\n@@ -1 +1 @@\n-a\n+b\n"
+            begun = run(PADDOCK, "checkpoint", "-w", self.workspace, env=env)
+            self.assertEqual(begun.returncode, 0, begun)
+            done = subprocess.run([PADDOCK, "apply", "-"], input=patch, cwd=self.path("src"), env=env, capture_output=True, encoding="utf-8")
+            self.assertEqual((done.returncode, done.stdout), (0, "edited src/f +1 -1\n"), done)
+        self.fails(run(PADDOCK, "apply", "1.patch", "2.patch"), 2, "apply takes one patch; join them with cat and use `apply -`")
+
+    def test_a_protected_entry_names_what_a_person_can_do(self):
+        self.git("init", "-q")
+        done = self.apply("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-[core]\n+[CORE]\n")
+        self.refused(done, 1, ".git/config: ", "apply never changes it; use an editor")
+        self.assertNotIn("--unprotect", done.stderr)
+
     def test_refusals(self):
         self.write({".envrc": "a\n", "f": "a\n"})
         edit = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
         before = self.tree()
-        for patch, *words in [("", "line 1 of the patch: there is no patch"), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
+        for patch, *words in [("", "paddock apply: there is no patch in the input: "), ("hello\n", "paddock apply: there is no patch in the input: "), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
                               (edit.format("f") + edit.format(".envrc"), ".envrc: ", "not changed, because programs"),
                               (edit.format("f") + edit.format("../f"), "../f: ", "leaves the workspace"),
                               (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
