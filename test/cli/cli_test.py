@@ -1528,6 +1528,18 @@ class Server(Cli):
         self.assertNotIn("can do its work", done.stdout)
         self.fails(run(SERVER, "--check", "-w", MISSING), 2, MISSING)
 
+    def test_the_check_opens_what_the_start_opens(self):
+        coding = [SERVER, "--check", "--tools", "coding", "-w", self.workspace]
+        inside = self.workspace + "/history"
+        started = run(SERVER, "--tools", "coding", "-w", self.workspace, "--history", inside)
+        self.assertEqual(started.returncode, 2, started)
+        done = run(*coding, "--history", inside)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", started.stderr))
+        with tempfile.TemporaryDirectory() as place:
+            self.assertRegex(run(*coding, "--history", place).stdout, r"(?m)^ok +undo +a history is kept$")
+        host = run(*coding, "--exec", "host").stdout
+        self.assertRegex(host, r"(?m)^note +undo +is off: .*--exec host$")
+
     def test_the_check_tells_the_layers(self):
         done = run(SERVER, "--check", "-w", self.workspace)
         refused = re.search(r"(?m)^FAILED +commands +are refused: .*--exec", done.stdout)

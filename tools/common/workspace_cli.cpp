@@ -387,6 +387,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   if (from.confinement.home_tools) chosen.home_tools = names_of(from.home.tools());
   if (from.confinement.package_caches) chosen.package_caches = names_of(from.home.caches());
   chosen.warning = program_in_workspace(from);
+  if (chosen.warning.empty()) chosen.warning = repository_out_of_reach(from);
   const auto memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
   chosen.memory = memory;
   auto tools = mcp::workspace_tools(workspace, std::move(chosen));
