@@ -680,7 +680,7 @@ class Exec(Cli):
         self.path("plain").write_text("")
         self.fails(self.run_exec("--best-effort", "--", "./plain"), 126, "./plain")
         done = self.run_exec("--best-effort", "--timeout", "0.2", "--", "sleep", "60")
-        self.fails(done, 124, "deadline")
+        self.fails(done, 124, "timed out after 0.2 s; everything the command had started was killed")
 
     def on_terminal(self, *words):
         """The program as the leader of a terminal of its own, and our end of that."""
@@ -1387,7 +1387,9 @@ class Both(Cli):
         for given, words in [("todo=1", "there is no limit todo; did you mean todos?"), ("todos", "todos needs a number"),
                              ("todos=", "todos needs a number"), ("=1", "there is no limit"), ("todos=1=2", "1=2 is not a whole number")]:
             with self.subTest(given):
-                self.fails(run(SERVER, "--list-tools", "--limit", given), 2, words)
+                done = run(SERVER, "--list-tools", "--limit", given)
+                self.fails(done, 2, words)
+                self.assertEqual(done.stderr.count("(see") + done.stderr.count("--help-all"), 1, done)
 
     def test_help_is_short_and_help_all_is_whole(self):
         for program, most in ([SERVER], 40), ([PADDOCK, "call"], 12), ([PADDOCK, "tools"], 12):
@@ -1557,6 +1559,7 @@ class Server(Cli):
         [answer] = self.converse("--read-only", messages=[
             ("tools/call", {"name": "writeTextFile", "arguments": {"path": "a", "text": ""}})])
         self.assertEqual(answer["error"]["code"], -32602)
+        self.assertIn("writeTextFile; --read-only leaves it out", answer["error"]["message"])
         self.assertEqual(os.listdir(self.workspace), [])
 
     def exec_call(self, *options, script):
@@ -1784,6 +1787,9 @@ class Skills(Cli):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertRegex(done.stdout, r"(?m)^\.agents/skills/bad/SKILL\.md:\d+:\d+: error: .+ \[missing-description\]$")
         self.assertRegex(done.stdout, r"(?m)^\.agents/skills/bad/SKILL\.md:2:\d+: warning: .+ \[[a-z-]+\]$")
+        self.put(".agents/skills/odd/SKILL.md", "---\nname: odd\ndescription: Odd.\nfoo: 1\n---\n")
+        self.assertIn("odd/SKILL.md:4:1: warning: foo: the specification has no such key; move it under metadata [unknown-key]\n",
+                      self.skills("validate").stdout)
         for path in [".agents/skills/good", ".agents/skills/good/SKILL.md"]:
             self.assertEqual(run(PADDOCK, "skills", "validate", str(self.path(path))).returncode, 0)
         done = run(PADDOCK, "skills", "validate", str(self.path(".agents/skills/bad")), "--json")
