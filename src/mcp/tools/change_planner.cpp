@@ -346,7 +346,8 @@ result<void, failed_change> change_planner::add(json_view change, std::size_t nu
 result<void, failed_change> change_planner::add(const file_patch& patch) {
   auto planned = plan(patch);
   if (planned) return planned;
-  for (const std::string& path : {patch.path, patch.from}) {
+  const bool moves = patch.action == patch_action::move;
+  for (const std::string& path : {patch.path, moves ? patch.from : std::string()}) {
     if (path.empty()) continue;
     for (const final_link last : {final_link::follow, final_link::keep})
       claims_
