@@ -1279,6 +1279,10 @@ class Both(Cli):
         done = run(PADDOCK, "map", "--workspace", self.workspace)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "paddock map: . is empty\n"))
 
+    def test_a_map_is_of_a_directory(self):
+        self.path("file").write_text("")
+        self.fails(run(PADDOCK, "map", "file", "-w", self.workspace), 2, "file: a directory was expected; name a directory")
+
     def test_a_map_tells_what_could_not_be_read(self):
         for name in ["locked", "shut", "void"]:
             self.path(name).mkdir()
