@@ -285,13 +285,16 @@ private:
     return best->first;
   }
 
-  /// By how many runs of three bytes lines have in common with the longest line of the old text.
+  /// A line that begins with most of the longest line of the old text; else the one that has the
+  /// most runs of three bytes in common with that.
   [[nodiscard]] std::optional<std::ptrdiff_t> like_the_longest() const {
     std::size_t longest = 0;
     for (std::size_t i = 1; i < old_lines_.size(); ++i)
       if (trimmed(old_lines_[i]).size() > trimmed(old_lines_[longest]).size()) longest = i;
     const std::string_view wanted = trimmed(old_lines_[longest]);
     if (wanted.size() < letters_min) return std::nullopt;
+    constexpr double prefix_share_min = 0.75;
+    constexpr std::ptrdiff_t prefix_bytes_min = 16;
     std::bitset<std::size_t{1} << 16> runs;
     const std::size_t wanted_runs = for_each_run(wanted, [&](std::size_t run) { runs.set(run); });
     std::optional<std::ptrdiff_t> place;
@@ -303,8 +306,12 @@ private:
       std::size_t common = 0;
       const std::size_t all =
           for_each_run(line, [&](std::size_t run) { common += runs.test(run) ? 1U : 0U; });
-      const double share = 2.0 * static_cast<double>(std::min(common, wanted_runs)) /
-                           static_cast<double>(all + wanted_runs);
+      const double of_runs = 2.0 * static_cast<double>(std::min(common, wanted_runs)) /
+                             static_cast<double>(all + wanted_runs);
+      const auto prefix = std::ranges::mismatch(line, wanted).in1 - line.begin();
+      const double of_prefix = static_cast<double>(prefix) / static_cast<double>(wanted.size());
+      const bool begins = prefix >= prefix_bytes_min && of_prefix >= prefix_share_min;
+      const double share = begins ? 1 + of_prefix : of_runs;
       if (share <= most) continue;
       most = share;
       place = static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(longest);

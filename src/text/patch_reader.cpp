@@ -102,9 +102,10 @@ public:
       if (lines_.ends_inside_line()) return lines_.fault_before(cut_off);
     }
     if (files.empty())
-      return lines_.fault("there is no patch in the text: a unified one has lines --- and +++ with "
-                          "the file's names and then hunks such as @@ -12,3 +12,4 @@; one of the "
-                          "other format begins with *** Begin Patch");
+      return lines_.fault(
+          "there is no patch in the input: a unified one has lines --- and +++ with "
+          "the file's names and then hunks such as @@ -12,3 +12,4 @@; one of the "
+          "other format begins with *** Begin Patch");
     return files;
   }
 
@@ -126,8 +127,7 @@ private:
     constexpr std::string_view heads[] = {"--- ", "diff --git ", "@@ -"};
     return lines_.is_over() && !line.empty() &&
            std::ranges::any_of(heads, [&](std::string_view head) {
-             return line.starts_with(head) ||
-                    (lines_.ends_inside_line() && head.starts_with(line));
+             return line.starts_with(head) || (lines_.ends_inside_line() && head.starts_with(line));
            });
   }
 
@@ -180,8 +180,7 @@ private:
         set_mode(file, file.action, line);
       else if (const auto sums = value("index "))
         changes_text_ = tells_of_text(*sums);
-      else if (!value("old mode ") && !value("similarity index ") &&
-               !value("dissimilarity index "))
+      else if (!value("old mode ") && !value("similarity index ") && !value("dissimilarity index "))
         break;
     }
     return {};

@@ -496,11 +496,55 @@ class Apply(Cli):
                          [("moved", "b/c"), ("created", "new"), ("deleted", "gone")])
         self.assertEqual(self.tree(), {"b/c": (b"one\n2\n", 0), "new": (b"text\n", 0)})
 
+    def test_what_is_applied_already(self):
+        self.write({"f": "a\nb\nc\n", "other": "1\n"})
+        first = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n"
+        second = "--- a/f\n+++ b/f\n@@ -1,3 +1,4 @@\n a\n-B\n+BB\n c\n+d\n--- a/new\n+++ b/new\n@@ -1 +1 @@\n-x\n+y\n"
+        second += "diff --git a/other b/moved\nrename from other\nrename to moved\n"
+        self.assertEqual(self.apply(first + second).returncode, 0)
+        before = self.tree()
+        for option in ["--dry-run", "--matching=whitespace"]:
+            done = self.apply(first + second, option)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (1, "", "paddock apply: the patch is already applied; nothing was changed\n"))
+        told = json.loads(self.apply(first + second, "--json").stdout)
+        self.assertEqual((told["applied"], told["alreadyApplied"]), (False, True))
+        # The control: a part of it is not.
+        more = "diff --git a/new b/new\n--- a/new\n+++ b/new\n@@ -1 +1 @@\n-q\n+z\n"
+        done = self.apply(first + second + more)
+        self.refused(done, 1, "f: hunk 1 (line 3 of the patch) ", "new: ", "nothing was changed")
+        self.assertNotIn("already applied; nothing", done.stderr)
+        self.assertNotIn("twice", done.stderr)
+        self.assertIn("f: not tried, because an earlier part of the patch for this file was refused", done.stderr)
+        self.assertNotIn("alreadyApplied", json.loads(self.apply(first + second + more, "--json").stdout))
+        self.assertEqual(self.tree(), before)
+        self.write({"long": "first line\nsecond line\n"})
+        done = self.apply("--- a/long\n+++ b/long\n@@ -1,1 +1,1 @@\n-line one\n+first line\n@@ -2,1 +2,1 @@\n-D\n+E\n")
+        self.refused(done, 1, "long: hunk 1 is already applied (line 1)\n", "long: hunk 2 (line 6 of the patch) shows lines")
+
+    def test_the_workspace_is_found_from_below(self):
+        with tempfile.TemporaryDirectory() as state:
+            env = {**os.environ, "XDG_STATE_HOME": state}
+            self.write({"src/f": "a\n"})
+            self.git("init", "-q")
+            patch = "--- a/src/f\n+++ b/src/f\n@@ -1 +1 @@\n-a\n+b\n"
+            begun = run(PADDOCK, "checkpoint", "-w", self.workspace, env=env)
+            self.assertEqual(begun.returncode, 0, begun)
+            done = subprocess.run([PADDOCK, "apply", "-"], input=patch, cwd=self.path("src"), env=env, capture_output=True, encoding="utf-8")
+            self.assertEqual((done.returncode, done.stdout), (0, "edited src/f +1 -1\n"), done)
+        self.fails(run(PADDOCK, "apply", "1.patch", "2.patch"), 2, "apply takes one patch; join them with cat and use `apply -`")
+
+    def test_a_protected_entry_names_what_a_person_can_do(self):
+        self.git("init", "-q")
+        done = self.apply("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-[core]\n+[CORE]\n")
+        self.refused(done, 1, ".git/config: ", "apply never changes it; use an editor")
+        self.assertNotIn("--unprotect", done.stderr)
+
     def test_refusals(self):
         self.write({".envrc": "a\n", "f": "a\n"})
         edit = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
         before = self.tree()
-        for patch, *words in [("", "line 1 of the patch: there is no patch"), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
+        for patch, *words in [("", "paddock apply: there is no patch in the input: "), ("hello\n", "paddock apply: there is no patch in the input: "), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
                               (edit.format("f") + edit.format(".envrc"), ".envrc: ", "not changed, because programs"),
                               (edit.format("f") + edit.format("../f"), "../f: ", "leaves the workspace"),
                               (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
@@ -636,7 +680,7 @@ class Exec(Cli):
         self.path("plain").write_text("")
         self.fails(self.run_exec("--best-effort", "--", "./plain"), 126, "./plain")
         done = self.run_exec("--best-effort", "--timeout", "0.2", "--", "sleep", "60")
-        self.fails(done, 124, "deadline")
+        self.fails(done, 124, "timed out after 0.2 s; everything the command had started was killed")
 
     def on_terminal(self, *words):
         """The program as the leader of a terminal of its own, and our end of that."""
@@ -1235,6 +1279,10 @@ class Both(Cli):
         done = run(PADDOCK, "map", "--workspace", self.workspace)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "paddock map: . is empty\n"))
 
+    def test_a_map_is_of_a_directory(self):
+        self.path("file").write_text("")
+        self.fails(run(PADDOCK, "map", "file", "-w", self.workspace), 2, "file: a directory was expected; name a directory")
+
     def test_a_map_tells_what_could_not_be_read(self):
         for name in ["locked", "shut", "void"]:
             self.path(name).mkdir()
@@ -1343,7 +1391,9 @@ class Both(Cli):
         for given, words in [("todo=1", "there is no limit todo; did you mean todos?"), ("todos", "todos needs a number"),
                              ("todos=", "todos needs a number"), ("=1", "there is no limit"), ("todos=1=2", "1=2 is not a whole number")]:
             with self.subTest(given):
-                self.fails(run(SERVER, "--list-tools", "--limit", given), 2, words)
+                done = run(SERVER, "--list-tools", "--limit", given)
+                self.fails(done, 2, words)
+                self.assertEqual(done.stderr.count("(see") + done.stderr.count("--help-all"), 1, done)
 
     def test_help_is_short_and_help_all_is_whole(self):
         for program, most in ([SERVER], 40), ([PADDOCK, "call"], 12), ([PADDOCK, "tools"], 12):
@@ -1484,6 +1534,18 @@ class Server(Cli):
         self.assertNotIn("can do its work", done.stdout)
         self.fails(run(SERVER, "--check", "-w", MISSING), 2, MISSING)
 
+    def test_the_check_opens_what_the_start_opens(self):
+        coding = [SERVER, "--check", "--tools", "coding", "-w", self.workspace]
+        inside = self.workspace + "/history"
+        started = run(SERVER, "--tools", "coding", "-w", self.workspace, "--history", inside)
+        self.assertEqual(started.returncode, 2, started)
+        done = run(*coding, "--history", inside)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", started.stderr))
+        with tempfile.TemporaryDirectory() as place:
+            self.assertRegex(run(*coding, "--history", place).stdout, r"(?m)^ok +undo +a history is kept$")
+        host = run(*coding, "--exec", "host").stdout
+        self.assertRegex(host, r"(?m)^note +undo +is off: .*--exec host$")
+
     def test_the_check_tells_the_layers(self):
         done = run(SERVER, "--check", "-w", self.workspace)
         refused = re.search(r"(?m)^FAILED +commands +are refused: .*--exec", done.stdout)
@@ -1501,6 +1563,7 @@ class Server(Cli):
         [answer] = self.converse("--read-only", messages=[
             ("tools/call", {"name": "writeTextFile", "arguments": {"path": "a", "text": ""}})])
         self.assertEqual(answer["error"]["code"], -32602)
+        self.assertIn("writeTextFile; --read-only leaves it out", answer["error"]["message"])
         self.assertEqual(os.listdir(self.workspace), [])
 
     def exec_call(self, *options, script):
@@ -1728,6 +1791,9 @@ class Skills(Cli):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertRegex(done.stdout, r"(?m)^\.agents/skills/bad/SKILL\.md:\d+:\d+: error: .+ \[missing-description\]$")
         self.assertRegex(done.stdout, r"(?m)^\.agents/skills/bad/SKILL\.md:2:\d+: warning: .+ \[[a-z-]+\]$")
+        self.put(".agents/skills/odd/SKILL.md", "---\nname: odd\ndescription: Odd.\nfoo: 1\n---\n")
+        self.assertIn("odd/SKILL.md:4:1: warning: foo: the specification has no such key; move it under metadata [unknown-key]\n",
+                      self.skills("validate").stdout)
         for path in [".agents/skills/good", ".agents/skills/good/SKILL.md"]:
             self.assertEqual(run(PADDOCK, "skills", "validate", str(self.path(path))).returncode, 0)
         done = run(PADDOCK, "skills", "validate", str(self.path(".agents/skills/bad")), "--json")

@@ -263,8 +263,16 @@ class Worktrees(unittest.TestCase):
         self.assertFalse((common / "hooks/post-checkout").exists())
 
     def test_without_it_the_repository_is_out_of_reach(self):
-        told = self.serve("a").call("exec", script="git status")
+        session = self.serve("a")
+        told = session.call("exec", script="git status")
         self.assertIn("not a git repository", told["output"])
+        self.assertIn("a person can start the server with --git-worktree", told["message"])
+        self.assertIn("--git-worktree", session.call("healthCheck")["warning"])
+        words = "commands cannot use git here: the workspace is a worktree of "
+        check = [SERVER, "--check", "-w", self.folder / "a"]
+        self.assertIn(words, subprocess.run(check, capture_output=True, encoding="utf-8").stdout)
+        given = subprocess.run([*check, "--git-worktree"], capture_output=True, encoding="utf-8")
+        self.assertNotIn(words, given.stdout)
 
     def test_a_repository_that_does_not_know_the_worktree_is_refused(self):
         foreign = self.folder / "foreign"

@@ -89,6 +89,11 @@ class Servers(Experts):
         self.assertRegex(done.stdout, r"(?m)^  mcp +s +\S+skill_server.py")
         self.assertFalse((self.here / "started").exists())
 
+    def test_no_configuration(self):
+        for name, words in [("other", "name one with --config\n"), (".mcp.json", "to read .mcp.json, add --config .mcp.json\n")]:
+            (self.here / name).write_text("{}")
+            self.assertTrue(self.run_experts("list").stderr.endswith(words), name)
+
     def test_tools_of_all_skills(self):
         options = self.servers(s=["one"], t=["two"])
         done = self.run_experts("tools", *options)

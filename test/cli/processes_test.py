@@ -67,7 +67,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(shown, {(each[:8], "running") for each in ids})
         self.assertEqual(self.paddock("logs", ids[1][:8]).stdout, "of 1\n")
         done = self.paddock("stop", ids[1][:8])
-        self.assertEqual((done.returncode, done.stdout), (0, f"{ids[1][:8]}: signal 15\n"), done)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{ids[1][:8]}: stopped\n"), done)
         self.assertEqual({each["process"]: each["state"] for each in self.listed()}, dict(zip(ids, ["running", "exited"])))
         told = [server.call("readProcess", process=each) for server, each in zip(servers, ids)]
         self.assertEqual([each["state"] for each in told], ["running", "exited"])

@@ -88,7 +88,7 @@ const check_case check_cases[] = {
      R"("output" must be "lines", "files" or "counts", not "line"; "share" must be at most 1; )"
      R"("ids"[0] must be at least 0; "ids"[1] must be an integer, not a string)"},
     {"members that there are not", R"({"changes":[{"path":"a","text":"b"}],"paths":1})",
-     R"("changes"[0].text is not a member of it (it takes path, edits, kinds); "paths" is not a )"
+     R"("changes"[0]: unknown key text (it takes path, edits, kinds); "paths" is not a )"
      R"(parameter of tool (it takes changes, output, share, range, env, ids))"},
     {"null", R"({"changes":[{"path":"a"}],"output":null,"range":{"from":null}})",
      R"("output" must be "lines", "files" or "counts", not null; leave it out instead; )"

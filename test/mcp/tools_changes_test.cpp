@@ -260,7 +260,7 @@ const refused_case refused_cases[] = {
      R"("patch":"hello")",
      "invalid_argument",
      R"(nothing was changed"})",
-     {"patch: there is no patch in the text"}},
+     {"patch: there is no patch in the input"}},
     {"a patch that deletes another content",
      R"("patch":"--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n")",
      "no_match",

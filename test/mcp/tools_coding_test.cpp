@@ -74,6 +74,19 @@ TEST_F(tools_coding, a_newline_ends_its_line) {
     EXPECT_EQ("1\ta\n2\tb\n3\tc\n", content(R"({"path":"f","numbered":true})"));
     EXPECT_EQ("3\tc\n", content(R"({"path":"f","firstLine":3,"numbered":true})"));
     EXPECT_EQ(3, call("readTextFile", R"({"path":"f","firstLine":-1})").integer("totalLines"));
+    for (const char* arguments : {R"({"path":"f"})", R"({"path":"f","numbered":true})"}) {
+      const auto whole = call("readTextFile", arguments);
+      EXPECT_EQ(3, whole.integer("totalLines")) << arguments;
+      EXPECT_EQ(3, whole.integer("to")) << arguments;
+    }
+    EXPECT_EQ(4, call("readTextFile", R"({"path":"f","from":0})").integer("totalLines"));
+    for (const char* arguments : {R"({"path":"f","firstLine":4})", R"({"path":"f","from":9})"})
+      EXPECT_THAT(call("readTextFile", arguments).string("notice"),
+                  StartsWith("no such lines: the file has "))
+          << arguments;
+    EXPECT_EQ("firstLine 3 is behind lastLine 2",
+              call("readTextFile", R"({"path":"f","firstLine":3,"lastLine":2})").message());
+    EXPECT_EQ("invalid_argument", content(R"({"path":"f","firstLine":-1,"lastLine":-2})"));
     EXPECT_EQ("", content(R"({"path":"f","from":3})")); // the control: the seed's lines
     EXPECT_EQ("c\n", content(R"({"path":"f","from":-2})"));
     EXPECT_EQ("a\nb\nc\n", content(R"({"path":"f"})"));
@@ -94,7 +107,7 @@ TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
   const std::string first = page.string("content");
   EXPECT_LE(first.size(), 64U * 1024);
   EXPECT_GT(first.size(), 63U * 1024);
-  EXPECT_EQ(20'001, page.integer("totalLines"));
+  EXPECT_EQ(20'000, page.integer("totalLines"));
   EXPECT_EQ("true", page["truncated"].text());
   const auto next = page.integer("to") + 1;
   EXPECT_THAT(page.string("notice"), HasSubstr("firstLine " + std::to_string(next)));
@@ -189,10 +202,16 @@ TEST_F(tools_coding, utf16_is_read_page_by_page_and_bounded) {
   const auto page = call_path("readTextFile", "wide");
   EXPECT_EQ("1234\n6789", page.string("content"));
   EXPECT_EQ("true", page["truncated"].text());
-  EXPECT_EQ(6, page.integer("totalLines"));
+  EXPECT_EQ(5, page.integer("totalLines"));
   EXPECT_THAT(page.string("notice"), AllOf(HasSubstr("UTF-16"), HasSubstr("firstLine 3")));
   EXPECT_EQ("bcde\nghij\nlmno\n", content(R"({"path":"wide","firstLine":3})"));
   EXPECT_EQ("too_large", content(R"({"path":"wide","firstLine":1})"));
+}
+
+TEST_F(tools_coding, another_encoding_is_named_by_its_line) {
+  tree.file("latin", "one\ncaf\xE9\n");
+  EXPECT_THAT(call_path("readTextFile", "latin").message(),
+              AllOf(HasSubstr("offset 7 (line 2); "), HasSubstr("iconv")));
 }
 
 TEST_F(tools_coding, utf16_that_is_damaged_is_refused_by_name) {

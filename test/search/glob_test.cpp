@@ -52,6 +52,13 @@ constexpr match_case match_cases[] = {
     {"src/*.cpp", "lib/src/a.cpp", false},
     {"/a.cpp", "a.cpp", true},
     {"./src/*.cpp", "src/a.cpp", true},
+    {"./a.cpp", "a.cpp", true},
+    {"./a.cpp", "src/a.cpp", false},
+    {"././*.cpp", "src/a.cpp", false},
+    {"./{a,b}.cpp", "src/b.cpp", false},
+    {"src/./a.cpp", "src/a.cpp", true},
+    {"src/././a.cpp", "src/a.cpp", true},
+    {"./..a", "..a", true},
     {"src/**/*.cpp", "src/a.cpp", true},
     {"src/**/*.cpp", "src/x/y/a.cpp", true},
     {"src/**", "src/x/y", true},
@@ -132,6 +139,8 @@ TEST(GlobText, IsRefusedWithAReason) {
     many += "{a,b}";
   const refused_case cases[] = {
       {"empty", "", error_code::invalid_argument},
+      {"leads out", "../*", error_code::invalid_argument},
+      {"leads out further down", "a/{b,..}/c", error_code::invalid_argument},
       {"open bracket", "[a-", error_code::invalid_argument},
       {"open brace", "*.{c,h", error_code::invalid_argument},
       {"backslash last", "a\\", error_code::invalid_argument},

@@ -70,6 +70,16 @@ TEST(NearMiss, NamesThePlaceThatWasMeant) {
   }
 }
 
+TEST(NearMiss, PrefersTheLineThatBeginsTheSame) {
+  constexpr std::string_view content =
+      "def get_environ_proxies(url: str, no_proxy: str | None = None) -> dict[str, str]:\n"
+      "    return {}\n"
+      "        environ_proxies = get_environ_proxies(url, no_proxy=no_proxy)\n";
+  const auto near = nearest(content, "def get_environ_proxies(url: str, no_proxy=None):", "x");
+  ASSERT_TRUE(near.has_value());
+  EXPECT_EQ(near->line, 0U);
+}
+
 TEST(NearMiss, NamesWhatOnlyLooksLikeTheText) {
   struct look {
     const char* name;

@@ -151,7 +151,9 @@ int main(int argc, char** argv) {
   const bool serves = !mode.list && !mode.check && mode.host.empty();
   const auto workspace = cli::open_workspace(program, from);
   if (!workspace) return cli::usage;
-  if (serves && !cli::open_served_history(program, from, workspace)) return cli::usage;
+  const auto session = serves ? history::session::serve : history::session::look;
+  if ((serves || mode.check) && !cli::open_served_history(program, from, workspace, session))
+    return cli::usage;
   if (serves) from.tools.state_directory = cli::state_directory_of(from);
   auto server = cli::make_server(program, from, workspace, std::move(options));
   if (!server) return cli::usage;

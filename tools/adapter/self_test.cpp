@@ -137,6 +137,8 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
     out.line(left_out.empty() ? verdict::works : verdict::lacks, subject,
              names_of(found) + (left_out.empty() ? "" : "; left out: " + left_out));
   };
+  if (const auto git = repository_out_of_reach(from); !git.empty())
+    out.line(verdict::lacks, "git", git);
   if (from.confinement.home_tools) tell("home tools", from.home.tools());
   if (from.confinement.package_caches) tell("packages", from.home.caches());
   if (!confined) return;
@@ -156,12 +158,20 @@ void check_commands(report& out, const workspace_cli& from, const mcp::server& s
   }
 }
 
+/// What the start opens; it has said itself why a history that was asked for cannot be kept.
+void check_history(report& out, const workspace_cli& from) {
+  if (from.tools.tools != mcp::toolset::coding) return;
+  if (from.tools.history != nullptr) return out.line(verdict::works, "undo", "a history is kept");
+  out.line(verdict::lacks, "undo", "is off: " + from.tools.no_history);
+}
+
 } // namespace
 
 int self_test(const workspace_cli& from, mcp::server& server) {
   report out;
   check_workspace(out, from, server);
   check_tools(out, server);
+  check_history(out, from);
   check_programs(out, from);
   check_commands(out, from, server);
   if (from.skills.wanted)

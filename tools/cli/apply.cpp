@@ -2,6 +2,7 @@
 
 // paddock apply: a patch for several files, made as a whole or not at all, for people.
 
+#include "applied_patch.hpp"
 #include "common/history_cli.hpp"
 #include "common/option_values.hpp"
 #include "common/output.hpp"
@@ -12,6 +13,7 @@
 #include "mcp/tools/change_words.hpp"
 #include "mcp/tools/edits.hpp"
 #include "subcommands.hpp"
+#include "undo/undo_cli.hpp"
 
 #include <paddock/file/change_set.hpp>
 #include <paddock/mcp/json.hpp>
@@ -63,6 +65,7 @@ struct planned_file {
 struct outcome {
   std::vector<planned_file> files;
   std::vector<refusal> refused;
+  bool was_applied = false;                 ///< before, as a whole
   change_extent made = change_extent::none; ///< in spite of a refusal
 };
 
@@ -91,6 +94,13 @@ deed deed_on(const planned_file& file) {
 std::string without_end(std::string words) {
   if (words.ends_with(mcp::unchanged)) words.resize(words.size() - mcp::unchanged.size());
   return words;
+}
+
+/// For people, who have no option here that lifts a rule.
+std::string for_a_person(std::string words) {
+  const std::size_t at = words.find("a person can allow it with --unprotect ");
+  if (at == std::string::npos) return words;
+  return words.replace(at, std::string::npos, "apply never changes it; use an editor");
 }
 
 void refuse(const mcp::failed_change& why, const file_patch& file, outcome& to) {
@@ -163,6 +173,7 @@ void print_json(const outcome& made, bool is_applied) {
     out.end_object();
   }
   out.end_array();
+  if (made.was_applied) out.key("alreadyApplied").boolean(true);
   if (!made.refused.empty()) {
     out.key("refused").begin_array();
     for (const refusal& one : made.refused)
@@ -220,7 +231,7 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
     to.made = why.made;
     to.refused.push_back({.path = said.path.empty() ? options.workspace : decode_name(said.path),
                           .code = said.code,
-                          .words = without_end(said.why.words)});
+                          .words = for_a_person(without_end(said.why.words))});
     return;
   }
   for (std::size_t i = 0; i < done->size(); ++i)
@@ -228,8 +239,11 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
 }
 
 int run_apply(const command_options& options) {
-  const auto workspace = open_persons_workspace(apply_command, options.workspace, options.history);
-  if (!workspace) return usage;
+  const auto found =
+      find_workspace(apply_command, {.workspace = options.workspace, .history = options.history},
+                     state_directory(options), beginning::allowed);
+  if (!found) return usage;
+  const root* const workspace = found->workspace.get();
   const auto patch = read_patch(options.patch);
   if (!patch) return usage;
   // A plan for what is half done would not fit what is undone; what stands in the way is told
@@ -242,7 +256,9 @@ int run_apply(const command_options& options) {
     const std::string what = fault.code == error_code::unsupported_type
                                  ? std::string(fault.operation) + "; leave this file out"
                                  : fault.operation;
-    complain(apply_command, "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
+    const bool is_none = what.starts_with("there is no patch");
+    complain(apply_command,
+             is_none ? what : "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
     return failed;
   }
   outcome made;
@@ -253,8 +269,14 @@ int run_apply(const command_options& options) {
     if (const auto planned = planner.add(file); !planned) refuse(planned.error(), file, made);
   if (made.refused.empty()) apply(*workspace, options, std::move(planner).take(), made);
   const bool is_fine = made.refused.empty();
+  if (!is_fine && made.made == change_extent::none)
+    made.was_applied = is_applied(*workspace, *files, options.file_bytes_max);
   if (options.json) print_json(made, is_fine && !options.dry_run);
   if (is_fine && !options.json) print_files(made, options.dry_run);
+  if (made.was_applied) {
+    complain(apply_command, "the patch is already applied; nothing was changed");
+    return failed;
+  }
   for (const refusal& one : made.refused)
     complain_of(one);
   if (!is_fine && made.made == change_extent::none) complain(apply_command, "nothing was changed");
@@ -273,7 +295,7 @@ subcommand add_apply(CLI::App& app) {
   parser->add_option("patch", options->patch, "The patch; - reads it from standard input")
       ->required()
       ->type_name("PATCH");
-  add_workspace_option(*parser, options->workspace);
+  add_found_workspace_option(*parser, options->workspace);
   add_history_option(*parser, options->history);
   parser->add_flag("-n,--dry-run,--check", options->dry_run,
                    "Show what would change, and change nothing");

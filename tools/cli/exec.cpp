@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -221,8 +222,12 @@ int run_exec(const exec_options& options) {
   }
   for (const std::string& each : notices_of(outcome))
     complain(exec_command, each);
-  if (outcome.ended == ending::timed_out)
-    complain(exec_command, "the deadline passed; everything the command had started was killed");
+  if (outcome.ended == ending::timed_out) {
+    std::array<char, 32> seconds{};
+    (void)std::snprintf(seconds.data(), seconds.size(), "%g", options.timeout_s);
+    complain(exec_command, "timed out after " + std::string(seconds.data()) +
+                               " s; everything the command had started was killed");
+  }
   if (outcome.ended == ending::cancelled)
     complain(exec_command, "interrupted; everything the command had started was ended");
   if (!done->hint.empty() && outcome.ended != ending::cancelled)

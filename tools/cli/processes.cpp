@@ -187,8 +187,9 @@ int run_stop(const process_options& options) {
     complain(program, "it has not ended; try again with a shorter --grace");
     return failed;
   }
+  const bool was_killed = (*told)["signal"].integer().has_value();
   print_words("%s: %s\n", found->id.substr(0, id_characters_shown).c_str(),
-              ending_of(*told).c_str());
+              was_killed ? "stopped" : ("stopped, " + ending_of(*told)).c_str());
   return success;
 }
 

@@ -26,13 +26,29 @@ fs::path led_to(const fs::path& file, std::string_view mark, const fs::path& fro
   return fs::canonical(from / line.substr(mark.size()), failed);
 }
 
+struct worktree_place {
+  fs::path workspace, own, common; ///< `own` is in `common`
+};
+
+worktree_place place_of(const std::string& workspace) {
+  std::error_code failed;
+  worktree_place found{.workspace = fs::canonical(workspace, failed)};
+  found.own = led_to(found.workspace / ".git", "gitdir: ", found.workspace);
+  if (!found.own.empty()) found.common = led_to(found.own / "commondir", "", found.own);
+  return found;
+}
+
 } // namespace
+
+std::string repository_outside(const std::string& workspace) {
+  const worktree_place found = place_of(workspace);
+  if (found.common.empty() || lies_within(found.common, found.workspace)) return {};
+  return found.common.string();
+}
 
 std::variant<git_worktree, std::string> find_git_worktree(const std::string& workspace) {
   std::error_code failed;
-  const fs::path place = fs::canonical(workspace, failed);
-  const fs::path own = led_to(place / ".git", "gitdir: ", place);
-  const fs::path common = own.empty() ? fs::path() : led_to(own / "commondir", "", own);
+  const auto [place, own, common] = place_of(workspace);
   if (common.empty()) return "the workspace has no .git file that leads to a worktree";
   if (own.parent_path() != common / "worktrees" || lies_within(common, place) ||
       led_to(own / "gitdir", "", own) != place / ".git")

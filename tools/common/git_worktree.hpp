@@ -22,4 +22,8 @@ struct git_worktree {
 [[nodiscard]] std::variant<git_worktree, std::string>
 find_git_worktree(const std::string& workspace);
 
+/// The repository of a workspace that is a worktree of one outside; empty: it is none. Makes
+/// nothing.
+[[nodiscard]] std::string repository_outside(const std::string& workspace);
+
 } // namespace paddock::cli

@@ -169,6 +169,8 @@ private:
     const bool has_commands = !commands_of(*at_).empty();
     if (has_commands) return mistake{.text = no_command(word), .is_command = true};
     if (++arguments_ <= arguments_max(*at_)) return positional(word);
+    if (at_->get_name() == "apply")
+      return mistake{"apply takes one patch; join them with cat and use `apply -`"};
     std::string text = "there is one argument too many: " + shown(word);
     if (is_given_as(word, {".toml", ".json"}) && at_->get_option_no_throw("--config") != nullptr)
       text += "; to read that configuration, write --config " + shown(word);

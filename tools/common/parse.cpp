@@ -152,7 +152,8 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     const std::string path = path_in(app, argc, argv);
     const auto wrong = mistake_in(app, argc, argv);
     const std::string text = wrong ? wrong->text : message_of(app, problem, usage_of(app, path));
-    complain(path, text + " (see " + path + " --help)");
+    const bool names_help = text.find("--help") != std::string::npos;
+    complain(path, names_help ? text : text + " (see " + path + " --help)");
     return usage;
   }
   return std::nullopt;

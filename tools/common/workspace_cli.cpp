@@ -359,6 +359,13 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   mcp::workspace_options chosen = from.tools;
   chosen.limits = options.limits = from.chosen_limits();
   if (chosen.tools == mcp::toolset::base) options.unknown_tool_hint = mcp::missing_tool_hint;
+  if (chosen.access == mcp::workspace_access::read_only && chosen.pick.empty())
+    options.unknown_tool_hint = [names = mcp::workspace_tool_names(chosen.tools),
+                                 omitted = chosen.omit](std::string_view name) {
+      if (std::ranges::find(omitted, name) != omitted.end()) return std::string();
+      return std::ranges::find(names, name) != names.end() ? "; --read-only leaves it out"
+                                                           : mcp::missing_tool_hint(name);
+    };
   if (from.confinement.mode == exec_choice::off) chosen.exec = mcp::exec_mode::off;
   auto policy = from.policy(program);
   if (!policy) return std::nullopt;
@@ -367,6 +374,7 @@ std::optional<mcp::server> make_server(std::string_view program, const workspace
   if (from.confinement.home_tools) chosen.home_tools = names_of(from.home.tools());
   if (from.confinement.package_caches) chosen.package_caches = names_of(from.home.caches());
   chosen.warning = program_in_workspace(from);
+  if (chosen.warning.empty()) chosen.warning = repository_out_of_reach(from);
   const auto memory = std::make_shared<memory_budget>(options.limits.memory_bytes_max);
   chosen.memory = memory;
   auto tools = mcp::workspace_tools(workspace, std::move(chosen));

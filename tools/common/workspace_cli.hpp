@@ -122,7 +122,10 @@ void group_server_options(CLI::App& app);
 
 /// What is to be said when the tools may change the server's own programs; empty: they may not.
 [[nodiscard]] std::string program_in_workspace(const workspace_cli& from);
-/// Says that, as a warning; for programs that go on.
+/// What is to be said when commands cannot use the git repository of the workspace, because it is
+/// a worktree of one outside; empty: they can, or there is none.
+[[nodiscard]] std::string repository_out_of_reach(const workspace_cli& from);
+/// Says of these programs, as a warning; for programs that go on.
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from);
 
 /// Says what commands see because of --home-tools and --package-cache, and what was left out.

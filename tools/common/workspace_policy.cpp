@@ -205,6 +205,20 @@ std::string program_in_workspace(const workspace_cli& from) {
          "libraries and its helper";
 }
 
+std::string repository_out_of_reach(const workspace_cli& from) {
+  const confinement_cli& how = from.confinement;
+  if (how.git_worktree || how.mode == exec_choice::off || how.mode == exec_choice::host) return {};
+  const std::string repository = repository_outside(from.workspace);
+  const auto shows = [&](const std::vector<std::string>& paths) {
+    return std::ranges::any_of(paths, [&](const std::string& path) {
+      return lies_within(repository, canonical_or_same(path));
+    });
+  };
+  if (repository.empty() || shows(how.read_paths) || shows(how.write_paths)) return {};
+  return "commands cannot use git here: the workspace is a worktree of " + repository +
+         ", which they do not see; start the server with --git-worktree";
+}
+
 void warn_of_program_in_workspace(std::string_view program, const workspace_cli& from) {
   if (const auto told = program_in_workspace(from); !told.empty())
     complain(program, "warning: " + told);

@@ -6,8 +6,9 @@
 /// `*` and `?` stand for characters of one name, `[a-z]` and `[!a-z]` for one character, `**` as a
 /// whole component for any number of directories, `{a,b}` for either (nested if need be), and `\`
 /// takes the next character as it is. A glob without a slash is about names, at any depth; one with
-/// a slash is about the whole path; one that ends in a slash is about all that is in such
-/// directories. Case counts. What the words mean is what ripgrep and git take them for.
+/// a slash is about the whole path, so that `./*.c` is about the top; one that ends in a slash is
+/// about all that is in such directories. Case counts. What the words mean is what ripgrep and git
+/// take them for.
 ///
 /// The time of a match is at most the length of the glob times that of the path. Thread-safety: a
 /// compiled glob is immutable.
@@ -15,6 +16,7 @@
 #include <paddock/base/result.hpp>
 #include <paddock/search/detail/path_pattern.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -30,7 +32,7 @@ public:
   static constexpr std::size_t bytes_max = 4096, alternatives_max = 1000;
 
   /// Errors: invalid_argument (empty, an open bracket or brace, a backslash at the end, an unknown
-  /// class), too_large, too_many (alternatives). `operation` names the fault.
+  /// class, `..`), too_large, too_many (alternatives). `operation` names the fault.
   [[nodiscard]] static result<glob> compile(std::string_view text) {
     if (text.empty()) return fault(error_code::invalid_argument, "a glob must not be empty");
     if (text.size() > bytes_max) return fault(error_code::too_large, "a glob is too long");
@@ -44,6 +46,10 @@ public:
         return fault(error_code::invalid_argument,
                      "a brace is never closed; \\{ is an ordinary one");
       if (found.open == npos) {
+        if (has_parent(next))
+          return fault(error_code::invalid_argument,
+                       "a glob cannot lead out of the directory that is searched; write it without "
+                       "..");
         if (!compiled.add(std::move(next)))
           return fault(error_code::invalid_argument,
                        "a bracket is never closed, a class is unknown or a backslash is last");
@@ -126,10 +132,33 @@ private:
     return found;
   }
 
+  static bool has_parent(std::string_view text) noexcept {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('/'), text.size());
+      if (text.substr(0, end) == "..") return true;
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return false;
+  }
+
+  /// Without components that are `.`; of one that begins so, the rest behind a slash.
+  static std::string without_dots(std::string_view text) {
+    if (text.starts_with("./")) text.remove_prefix(1);
+    std::string plain;
+    while (!text.empty()) {
+      if (text.starts_with("/./")) {
+        text.remove_prefix(2);
+        continue;
+      }
+      plain += text.front();
+      text.remove_prefix(1);
+    }
+    return plain;
+  }
+
   /// Adds a pattern without braces; false when it is malformed.
   bool add(std::string text) {
-    while (text.starts_with("./"))
-      text.erase(0, 2);
+    text = without_dots(text);
     const bool contents = text.ends_with('/') && text.size() > 1;
     if (contents) text.pop_back();
     const bool of_name = text.find('/') == npos;

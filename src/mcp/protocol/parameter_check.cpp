@@ -277,7 +277,7 @@ void checker::refuse_others(std::span<const parameter> parameters, json_view obj
     if (at.outer == nullptr)
       add(of_it, " is not a parameter of " + std::string(owner_) + takes);
     else
-      add(of_it, " is not a member of it" + takes);
+      add(at, ": unknown key " + shown + takes);
     room_ -= std::min(room_, std::max(code_points(name), least_characters));
   });
 }

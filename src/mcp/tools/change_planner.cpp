@@ -52,7 +52,7 @@ file_change* change_planner::made_before(std::string_view given) {
   if (now_ != the_patch) return nullptr;
   const auto found = claims_.find(resolved(given, final_link::follow));
   if (found == claims_.end() || found->second.by != now_ || found->second.is_left ||
-      found->second.change >= plan_.changes.size())
+      found->second.is_refused || found->second.change >= plan_.changes.size())
     return nullptr;
   file_change& earlier = plan_.changes[found->second.change];
   if (earlier.action == change_action::remove) return nullptr;
@@ -71,6 +71,8 @@ result<void, failed_change> change_planner::take_file(std::string_view given,
              "); give each file one change, with all of its edits in it";
   else if (now_ != the_patch)
     words += " names this file twice (also as " + shown(other.given) + "); name it once";
+  else if (other.is_refused)
+    words = "not tried, because an earlier part of the patch for this file was refused";
   else if (other.is_left)
     words += " names this file after it has moved it away; name it as it is called by then, or "
              "make these changes in two calls";
@@ -342,6 +344,21 @@ result<void, failed_change> change_planner::add(json_view change, std::size_t nu
 }
 
 result<void, failed_change> change_planner::add(const file_patch& patch) {
+  auto planned = plan(patch);
+  if (planned) return planned;
+  const bool moves = patch.action == patch_action::move;
+  for (const std::string& path : {patch.path, moves ? patch.from : std::string()}) {
+    if (path.empty()) continue;
+    for (const final_link last : {final_link::follow, final_link::keep})
+      claims_
+          .try_emplace(resolved(encode_name(path), last),
+                       claim{now_, encode_name(path), plan_.changes.size()})
+          .first->second.is_refused = true;
+  }
+  return planned;
+}
+
+result<void, failed_change> change_planner::plan(const file_patch& patch) {
   const std::string path = encode_name(patch.path), from = encode_name(patch.from);
   const maker make = maker_of(patch);
   now_ = the_patch;

@@ -43,7 +43,7 @@ public:
 
   /// One element of `changes`, which fits the table.
   [[nodiscard]] result<void, failed_change> add(json_view change, std::size_t number);
-  /// One file of a patch.
+  /// One file of a patch. After a refusal others can follow, to learn what is wrong with them.
   [[nodiscard]] result<void, failed_change> add(const file_patch& patch);
   [[nodiscard]] planned_changes take() && { return std::move(plan_); }
 
@@ -62,10 +62,11 @@ private:
   };
   /// Who has named a file.
   struct claim {
-    std::string by;         ///< such as "changes[0]"
-    std::string given;      ///< its path, as it was given there
-    std::size_t change = 0; ///< the number of what was planned then
-    bool is_left = false;   ///< it has another name by now
+    std::string by;          ///< such as "changes[0]"
+    std::string given;       ///< its path, as it was given there
+    std::size_t change = 0;  ///< the number of what was planned then
+    bool is_left = false;    ///< it has another name by now
+    bool is_refused = false; ///< nothing was planned
   };
 
   result<void, failed_change> edit(const target& what, const maker& make);
@@ -97,6 +98,7 @@ private:
                                               std::span<const patch_hunk> hunks) const;
   maker maker_of(const std::vector<edit_step>& steps, std::string list) const;
   maker maker_of(const file_patch& patch) const;
+  result<void, failed_change> plan(const file_patch& patch);
 
   const root& root_;
   planner_options options_;

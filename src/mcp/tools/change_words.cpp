@@ -128,6 +128,11 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
   } else {
     out.nearest = nearest_in(text, before, after, bounds);
     const std::string cause = plain_cause(text, before, "the hunk");
+    if (cause.empty() && out.nearest && out.nearest->kind == near_miss_kind::already_applied) {
+      out.words = "hunk " + std::to_string(failure.hunk + 1) + " is already applied (line " +
+                  std::to_string(out.nearest->line + 1) + ")" + std::string(unchanged);
+      return out;
+    }
     out.words += " shows lines that do not occur";
     out.words += cause.empty() ? words_of(out.nearest, text, "the hunk", bounds) : cause;
     const auto wanted = [&] { return bounds.check().has_value(); };

@@ -90,7 +90,9 @@ tool_result create_directory(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto done = paddock::create_directory(*state.root, path);
   if (!done && done.error().code == error_code::already_exists)
-    return failure(done.error(), path, "use it if it is a directory, or choose another name");
+    return tool_result::failure(done.error().code,
+                                shown(path) + " already exists; use it if it is a directory, or "
+                                              "choose another name");
   if (!done) return failure(done.error(), path);
   return object_result().path("path", state, *done).take();
 }

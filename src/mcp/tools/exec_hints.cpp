@@ -90,6 +90,19 @@ std::string network_hint(const command_outcome& o, hint_reader reader) {
   return {};
 }
 
+/// That the repository of a worktree lies outside, where commands see nothing.
+std::string worktree_hint(const command& run, const command_outcome& o, hint_reader reader) {
+  constexpr std::string_view worktrees = "/worktrees/";
+  if (!complains(o, {"not a git repository: /"}) || !complains(o, {worktrees})) return {};
+  const bool is_given =
+      std::ranges::any_of(run.confinement.write_paths, [&](const std::string& path) {
+        return path.find(worktrees) != std::string::npos;
+      });
+  if (is_given) return {};
+  return "; this is a worktree of a repository that commands do not see: " +
+         allowing(reader, "--git-worktree");
+}
+
 /// Nothing is known of what a program waits for. A person has seen it wait.
 std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
   if (reader == hint_reader::person) return {};
@@ -255,7 +268,9 @@ std::string command_hint(const root& root, const command& run, const command_out
   if (auto bound = bound_hint(run, o, reader); !bound.empty() || o.ended != ending::exited)
     return bound;
   if (auto meant = shell_word_hint(run, o, reader); !meant.empty()) return meant;
-  if (o.confinement.of(confinement_layer::file_system).applied)
+  const bool is_confined = o.confinement.of(confinement_layer::file_system).applied;
+  if (auto outside = worktree_hint(run, o, reader); is_confined && !outside.empty()) return outside;
+  if (is_confined)
     if (auto unseen = unseen_program_hint(run, not_found_by(o), reader); !unseen.empty())
       return unseen;
   if (auto denied = denial_hint(root, run, o, reader); !denied.empty()) return denied;

@@ -59,6 +59,18 @@ object_result& object_result::path(std::string_view name, const workspace_state&
   return text(name, resolved.empty() ? "." : encode_name(resolved));
 }
 
+namespace {
+
+/// advice(), by the names of the tools.
+std::string_view next_step(error_code code) {
+  if (code == error_code::is_a_directory)
+    return "use listDirectory for directories, or name a file inside it";
+  if (code == error_code::not_a_directory) return "use readTextFile for files, or correct the path";
+  return advice(code);
+}
+
+} // namespace
+
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {
   return tool_result::failure(e.code, failure_text(e, subject, hint));
 }
@@ -89,7 +101,7 @@ std::string failure_text(const error& e, std::string_view subject, std::string_v
   else if (e.code == error_code::write_protected)
     message += "leave it as it is: it is a file of the server itself, and no option allows it";
   else
-    message += hint.empty() ? advice(e.code) : hint;
+    message += hint.empty() ? next_step(e.code) : hint;
   return message;
 }
 

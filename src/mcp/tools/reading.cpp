@@ -24,18 +24,23 @@ std::optional<std::int64_t> integer_argument(const call& c, std::string_view nam
 }
 
 /// Where text that is not UTF-8 begins to be so, and what it may be instead.
-tool_result not_text(std::string_view path, const line_slice& slice, std::size_t at) {
+tool_result not_text(toolset tools, std::string_view path, const line_slice& slice,
+                     std::size_t at) {
+  const bool is_coding = tools == toolset::coding;
   const auto line =
       slice.from +
       std::count(slice.text.begin(), slice.text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  std::string message = shown(path) + ": not valid UTF-8 at byte offset " +
-                        std::to_string(slice.offset + at) + " (line " + std::to_string(line) +
-                        ", counted from 0)";
+  std::string message =
+      shown(path) + ": not valid UTF-8 at byte offset " + std::to_string(slice.offset + at) +
+      " (line " +
+      (is_coding ? std::to_string(line + 1) : std::to_string(line) + ", counted from 0") + ")";
   if (slice.offset == 0 &&
       (slice.text.starts_with("\xFF\xFE") || slice.text.starts_with("\xFE\xFF")))
     message += "; the file looks like UTF-16, convert it with exec (iconv) first";
   else
-    message += "; it is a binary file or uses another encoding, do not read it as text";
+    message +=
+        "; it is a binary file or uses another encoding; convert text with exec (iconv), and "
+        "do not read the rest as text";
   return tool_result::failure(error_code::not_text, message);
 }
 
@@ -89,9 +94,10 @@ bool is_numbered(const call& c) {
 }
 
 /// The lines that a call asks for in either way of counting; `wrong` where it does in both.
-line_range lines_asked(const call& c, std::optional<tool_result>& wrong) {
+line_range lines_asked(const call& c, toolset tools, std::optional<tool_result>& wrong) {
   const auto first = integer_argument(c, "firstLine"), last = integer_argument(c, "lastLine");
   line_range range{integer_argument(c, "from"), integer_argument(c, "to")};
+  const bool range_is_of_base = range.from || range.to;
   if ((first || last) && (range.from || range.to))
     wrong = tool_result::failure(error_code::invalid_argument,
                                  "firstLine and lastLine count from 1, from and to from 0; give "
@@ -99,11 +105,16 @@ line_range lines_asked(const call& c, std::optional<tool_result>& wrong) {
   if (first == 0 || last == 0)
     wrong = tool_result::failure(error_code::invalid_argument,
                                  "firstLine and lastLine count from 1, or from the end with -1");
+  if (!wrong && first && last && *first > *last && (*first > 0) == (*last > 0))
+    wrong = tool_result::failure(error_code::invalid_argument,
+                                 "firstLine " + std::to_string(*first) + " is behind lastLine " +
+                                     std::to_string(*last));
   if (first) range.from = *first > 0 ? *first - 1 : *first;
   if (last && *last > 0) range.to = *last;
   if (last && *last < -1) range.to = *last + 1;
   if (first && last == -1) range.to = std::numeric_limits<std::int64_t>::max();
-  if (first || last || is_numbered(c)) range.breaks = line_breaks::end;
+  const bool counts_as_base = range_is_of_base || tools != toolset::coding;
+  if (first || last || is_numbered(c) || !counts_as_base) range.breaks = line_breaks::end;
   return range;
 }
 
@@ -175,8 +186,16 @@ line_slice lines_of_text(std::string_view text, const line_range& range) {
   return out;
 }
 
+/// That the lines asked for are not there; empty: some are, or all were asked for.
+std::string no_lines_notice(const line_range& range, const line_slice& slice) {
+  if ((!range.from && !range.to) || slice.from < slice.to) return {};
+  if (!slice.total_lines) return "the file has no such lines";
+  return "no such lines: the file has " + std::to_string(*slice.total_lines) +
+         (slice.total_lines == 1 ? " line" : " lines");
+}
+
 tool_result read_answer(const call& c, const line_slice& slice, bool is_beginning,
-                        std::string_view encoding, std::string_view hash) {
+                        std::string_view encoding, std::string_view hash, std::string notice = {}) {
   const bool numbered = is_numbered(c);
   object_result out;
   out.writer().reserve(slice.text.size() + slice.text.size() / 8 + 256);
@@ -184,8 +203,9 @@ tool_result read_answer(const call& c, const line_slice& slice, bool is_beginnin
   out.text("content", numbered ? std::string_view(with_numbers(slice)) : slice.text);
   out.number("from", slice.from).number("to", slice.to);
   if (slice.total_lines) out.number("totalLines", *slice.total_lines);
-  std::string notice;
-  if (!encoding.empty()) notice = "the file is " + std::string(encoding) + ", shown decoded";
+  if (!encoding.empty())
+    notice += (notice.empty() ? "" : "; ") + std::string("the file is ") + std::string(encoding) +
+              ", shown decoded";
   if (is_beginning) {
     out.writer().key("truncated").boolean(true);
     notice += std::string(notice.empty() ? "" : "; ") + "this is the beginning; read on with " +
@@ -213,8 +233,8 @@ tool_result lines_answer(workspace_state& state, const call& c, std::string_view
   if (slice.text.size() > bounds.read_bytes_max)
     return read_too_large(path, *state.root, bounds.read_bytes_max);
   const std::size_t bad = detail::first_invalid_utf8(slice.text);
-  if (bad < slice.text.size()) return not_text(path, slice, bad);
-  return read_answer(c, slice, is_beginning, encoding, hash);
+  if (bad < slice.text.size()) return not_text(state.options.tools, path, slice, bad);
+  return read_answer(c, slice, is_beginning, encoding, hash, no_lines_notice(range, slice));
 }
 
 /// Lines of a file that was read as a whole, and the hash of just these bytes.
@@ -258,7 +278,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
   const bool is_coding = state.options.tools == toolset::coding;
   const std::string path = path_argument(c, "path");
   std::optional<tool_result> wrong;
-  const line_range range = lines_asked(c, wrong);
+  const line_range range = lines_asked(c, state.options.tools, wrong);
   if (wrong) return *std::move(wrong);
   if (is_coding) {
     auto whole =
@@ -277,8 +297,9 @@ tool_result read_text_file(workspace_state& state, call& c) {
   if (is_too_large) slice = first_page(state, c, path, range.breaks);
   if (!slice) return unread(slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
-  if (bad < slice->text.size()) return not_text(path, *slice, bad);
-  return read_answer(c, *slice, is_too_large, {}, {});
+  if (bad < slice->text.size()) return not_text(state.options.tools, path, *slice, bad);
+  return read_answer(c, *slice, is_too_large, {}, {},
+                     is_coding ? no_lines_notice(range, *slice) : std::string());
 }
 
 tool_result read_image_file(workspace_state& state, call& c) {

@@ -161,7 +161,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
     return ", and nothing is like it; read the file again, or search the file for the place";
   const std::string line = std::to_string(nearest->line + 1);
   if (nearest->kind == near_miss_kind::already_applied)
-    return ", but what is to come in its place stands in line " + line +
+    return ", but the new text is in line " + line +
            ": the change seems to be made already; leave it out";
   std::string words =
       "; the nearest place is line " + line +

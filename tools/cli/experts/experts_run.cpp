@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -44,7 +45,11 @@ std::optional<skill_manager::config> load_config(const experts_options& options)
   if (path.empty()) {
     auto found = skill_manager::find_config();
     if (!found) {
-      complain(experts_program, "there is no perstack.toml here or above; name one with --config");
+      std::error_code failed;
+      const bool has_json = std::filesystem::exists(".mcp.json", failed);
+      complain(experts_program, std::string("there is no perstack.toml here or above; ") +
+                                    (has_json ? "to read .mcp.json, add --config .mcp.json"
+                                              : "name one with --config"));
       return std::nullopt;
     }
     path = *std::move(found);

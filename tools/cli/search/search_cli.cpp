@@ -25,7 +25,9 @@ std::optional<root> open_workspace(std::string_view program, const std::string& 
 }
 
 void complain_of_path(std::string_view program, const std::string& path, const error& e) {
-  complain(program, path + ": " + std::string(text(e.code)) + "; " + std::string(advice(e.code)));
+  const std::string_view next =
+      e.code == error_code::not_a_directory ? "name a directory" : advice(e.code);
+  complain(program, path + ": " + std::string(text(e.code)) + "; " + std::string(next));
 }
 
 std::optional<glob> glob_of(std::string_view program, const root& workspace, std::string_view text,

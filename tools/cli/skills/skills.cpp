@@ -95,11 +95,13 @@ void print_line(const mcp::json_writer& out) {
   print_json_line(out.str());
 }
 
-std::string line_of(std::string_view path, const frontmatter::diagnostic& d) {
+std::string line_of(std::string_view path, const frontmatter::diagnostic& d, std::string_view key) {
   const bool is_error = level(d.code) == frontmatter::severity::error;
   std::string line = fit(path, path.size());
   line.append(":").append(std::to_string(d.line)).append(":").append(std::to_string(d.column));
-  line.append(is_error ? ": error: " : ": warning: ").append(text(d.code));
+  line.append(is_error ? ": error: " : ": warning: ");
+  if (!key.empty()) line.append(fit(key, shown_characters_max)).append(": ");
+  line.append(text(d.code));
   if (d.character != 0) {
     const char* const name = detail::hidden_name(d.character);
     line.append(": ").append(code_point_of(d));

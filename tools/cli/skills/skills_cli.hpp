@@ -41,7 +41,8 @@ struct skills_cli {
 
 void print_line(const mcp::json_writer& out);
 /// "path:line:column: error: text [code]", as compilers write it.
-[[nodiscard]] std::string line_of(std::string_view path, const frontmatter::diagnostic& d);
+[[nodiscard]] std::string line_of(std::string_view path, const frontmatter::diagnostic& d,
+                                  std::string_view key = {});
 
 // --- the subcommands -----------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ struct given : skills_cli {
 struct verdict {
   std::string path;
   std::vector<frontmatter::diagnostic> diagnostics;
+  std::vector<std::string> keys; ///< that each is about; empty: its text says enough
   std::optional<error> unreadable;
   std::string other_name; ///< of the file, which is SKILL.md but for its case
   std::string next{};     ///< what to do about an unreadable one
@@ -53,14 +54,27 @@ std::string in_other_case(const std::filesystem::path& directory) {
   return {};
 }
 
+/// The key that the specification does not know.
+std::string unknown_key(std::string_view text, const frontmatter::diagnostic& d) {
+  if (d.code != frontmatter::diagnostic_code::unknown_key) return {};
+  for (std::uint32_t line = 1; line < d.line && !text.empty(); ++line)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  text = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min<std::size_t>(d.column - 1, text.size()));
+  return std::string(text.substr(0, text.find(':')));
+}
+
 verdict judge(const root& from, std::string_view path, std::string shown,
               std::string_view directory) {
   verdict v{.path = std::move(shown)};
   const auto file = read_file(from, path);
-  if (file)
+  if (file) {
     v.diagnostics = frontmatter::validate(file->bytes, directory, frontmatter::libyaml());
-  else
+    for (const auto& d : v.diagnostics)
+      v.keys.push_back(unknown_key(file->bytes, d));
+  } else {
     v.unreadable = file.error();
+  }
   if (!file && file.error().code == error_code::not_found && file_name(path) == skill_file)
     v.other_name = in_other_case(std::filesystem::path(from.path()) / parent(path));
   return v;
@@ -107,8 +121,8 @@ void print_text(const std::vector<verdict>& verdicts, std::size_t errors, std::s
       print_words("%s:1:1: error: %s%s [%s]\n", fit(v.path, v.path.size()).c_str(),
                   text(v.unreadable->code).data(), v.next.c_str(),
                   wire_name(v.unreadable->code).data());
-    for (const auto& d : v.diagnostics)
-      print_words("%s\n", line_of(v.path, d).c_str());
+    for (std::size_t i = 0; i < v.diagnostics.size(); ++i)
+      print_words("%s\n", line_of(v.path, v.diagnostics[i], v.keys[i]).c_str());
   }
   const auto count = [](std::size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");

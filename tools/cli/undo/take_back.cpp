@@ -14,6 +14,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -197,6 +199,21 @@ int run_list(const undo_options& options) {
   return success;
 }
 
+/// "46.4 MB", "6 kB", "512 bytes".
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t step = 1000;
+  if (bytes < step) return count_of(bytes, "byte", "bytes");
+  constexpr std::array units{"kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes) / step;
+  std::size_t unit = 0;
+  for (; value >= step && unit + 1 < units.size(); ++unit)
+    value /= step;
+  std::array<char, 32> out{};
+  (void)std::snprintf(out.data(), out.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value,
+                      units.at(unit));
+  return out.data();
+}
+
 int run_gc(const undo_options& options) {
   constexpr std::string_view program = "paddock history gc";
   const auto opened = open_store(program, options);
@@ -221,10 +238,14 @@ int run_gc(const undo_options& options) {
     out.key("checkpointsDropped").unsigned_integer(done->checkpoints_dropped).end_object();
     print_json_line(out.str());
   } else {
-    print_words("%s now, %s before; %s dropped\n",
-                count_of(done->bytes_after, "byte", "bytes").c_str(),
-                std::to_string(done->bytes_before).c_str(),
-                count_of(done->checkpoints_dropped, "checkpoint", "checkpoints").c_str());
+    const std::uint64_t freed =
+        done->bytes_before - std::min(done->bytes_before, done->bytes_after);
+    const std::string dropped =
+        done->checkpoints_dropped == 0
+            ? ""
+            : "; " + count_of(done->checkpoints_dropped, "checkpoint", "checkpoints") + " dropped";
+    print_words("Freed %s; %s in use%s\n", size_text(freed).c_str(),
+                size_text(done->bytes_after).c_str(), dropped.c_str());
   }
   return success;
 }
@@ -244,11 +265,11 @@ int run_verify(const undo_options& options) {
       out.string(each);
     print_json_line(out.end_array().end_object().str());
   } else {
-    print_words("%s of %s, %s: %s\n", count_of(done->contents, "content", "contents").c_str(),
-                count_of(done->bytes, "byte", "bytes").c_str(),
-                count_of(done->operations, "operation", "operations").c_str(),
-                done->damaged.empty() ? styled("whole", style::good).c_str()
-                                      : styled("damaged", style::bad).c_str());
+    print_words("%s (%s, %s)\n",
+                done->damaged.empty() ? styled("No damage found", style::good).c_str()
+                                      : styled("Damage found", style::bad).c_str(),
+                count_of(done->contents, "object", "objects").c_str(),
+                size_text(done->bytes).c_str());
   }
   for (const std::string& each : done->damaged)
     complain(program, without_controls(each));
