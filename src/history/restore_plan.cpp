@@ -4,7 +4,7 @@
 #include "file/attributes.hpp"
 #include "file/directory_stream.hpp"
 #include "file/leftover.hpp"
-#include "history/obeyed_content.hpp"
+#include "history/restore_rules.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -21,14 +21,6 @@
 
 namespace paddock::history {
 namespace {
-
-/// A path as it is to be and as it is, once what was moved has gone back.
-struct placed_change {
-  known_state wanted{}, present{};
-  bool by_agent = false, by_tool = false, by_other = false, other_since = false, is_theirs = false;
-  bool by_restore = false; ///< the last step was one's
-};
-using placed_changes = std::map<std::string, placed_change, std::less<>>;
 
 std::string clause_of(const error& e) {
   std::string clause(text(e.code));
@@ -57,7 +49,7 @@ public:
                        .is_theirs = each.is_theirs,
                        .by_restore = is_of_restore(each.last.by, each.last.tool)};
     take_moves_back();
-    find_unfit();
+    rules_.find_unfit(has_, [&](const std::string& path) { return meant_.mean(path); });
     for (const auto& [path, each] : placed_)
       choose(path, each);
     spare_git_objects();
@@ -70,7 +62,7 @@ public:
       if (!has_home(each)) misfits_.insert(each.to);
     for (const std::string& path : chosen_) {
       const placed_change& each = placed_.at(path);
-      out_.steps.push_back({path, each.wanted, each.present, above_rules_.contains(path)});
+      out_.steps.push_back({path, each.wanted, each.present, rules_.is_above(path)});
       if (loss(path, each) != holding::held) out_.lost.push_back(path);
       tell_what_is_short(path, each);
     }
@@ -186,70 +178,6 @@ private:
 
   [[nodiscard]] bool is_persons() const noexcept { return request_.by == author::other; }
 
-  /// What the agent has made, such as a repository, goes again, whatever it is called. To whom else
-  /// it belongs by now a person may decide.
-  [[nodiscard]] bool is_made_by_agent(const placed_change& each) const {
-    return !each.wanted.exists() && each.by_agent && (!each.by_other || is_persons()) &&
-           !each.is_theirs;
-  }
-  /// What git alone writes, such as its HEAD, commands may change: so what the agent has done to it
-  /// can be taken back, whoever had it before. In a `.git` what else counts in it is protected by
-  /// itself, and elsewhere no repository is put together.
-  [[nodiscard]] bool is_gits_own(const std::string& path, const placed_change& each,
-                                 const error& refused) const {
-    return std::string_view(refused.operation) == git_own_name && (each.by_agent || is_persons()) &&
-           (!git_around(path).empty() || each.wanted.kind == each.present.kind);
-  }
-  /// What a person wrote last under a protected name a person may have back.
-  [[nodiscard]] bool is_persons_own(const std::string& path, const placed_change& each,
-                                    const error& refused) const {
-    return is_persons() && refused.code == error_code::write_protected &&
-           std::string_view(refused.operation) != git_own_name && each.wanted.exists() &&
-           !by_agents_.all.contains(path);
-  }
-  /// What the agent has made of its own repository goes back to what it was, which runs nothing:
-  /// `git config` there keeps nothing else back. Neither does a time, which no rule is about.
-  [[nodiscard]] bool is_harmless(const std::string& path, const placed_change& each) const {
-    const bool is_agents = each.by_agent && (!each.other_since || is_persons());
-    const bool is_time_alone = each.wanted.kind == each.present.kind &&
-                               each.wanted.same_content(each.present) &&
-                               each.wanted.mode == each.present.mode;
-    return is_agents && (is_time_alone || each.wanted.kind == known_kind::directory ||
-                         (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
-  }
-  /// Whether no other directory has got the place of one that was above it: what was in that one,
-  /// as a person's or an agent's, is not for this one.
-  [[nodiscard]] bool has_same_home(const std::string& path) const {
-    const auto homes = by_agents_.homes.find(path);
-    std::size_t level = 0;
-    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above), ++level) {
-      const auto found = placed_.find(above);
-      const known_state& now =
-          found == placed_.end() ? of_.index.find(above) : found->second.present;
-      if (now.kind != known_kind::directory) continue; // it comes, too
-      const std::uint64_t then = homes != by_agents_.homes.end() ? homes->second[level]
-                                 : found == placed_.end()        ? 0
-                                                                 : found->second.wanted.inode;
-      if (then != 0 && then != now.inode) return false;
-    }
-    return true;
-  }
-  /// In a directory that is not there a command, too, could make whatever it wants. What others
-  /// have taken away is not the agent's to bring back there.
-  [[nodiscard]] bool comes_with_its_directory(const std::string& path,
-                                              const placed_change& each) const {
-    const bool is_meant = is_persons() || (each.by_agent && !each.other_since);
-    if (each.present.exists() || !is_meant) return false;
-    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
-      const auto found = placed_.find(above);
-      if (found == placed_.end() || found->second.present.exists()) return false;
-      if (found->second.wanted.kind == known_kind::directory &&
-          of_.workspace->check_changeable(above, purpose::make_directory))
-        return true;
-    }
-    return false;
-  }
-
   void conflict(const std::string& path, std::string reason) {
     out_.conflicts.push_back({path, std::move(reason)});
   }
@@ -357,36 +285,6 @@ private:
     return is_old && !is_wholly_meant(*git);
   }
 
-  /// Where what is to lie at a path is now.
-  [[nodiscard]] std::string place_now(const std::string& path) const {
-    std::string now = path;
-    for (const restore_move& each : out_.moves) // the innermost at last
-      if (is_in(path, each.from)) now = each.to + path.substr(each.from.size());
-    return now;
-  }
-  [[nodiscard]] result<void> ask_rules(const std::string& path, const placed_change& each) const {
-    const auto wanted =
-        each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change;
-    PADDOCK_CHECK(of_.workspace->check_changeable(path, wanted));
-    return of_.workspace->check_changeable(place_now(path), wanted);
-  }
-  /// Asked once: the next answer could be about another directory. So could the one of find_unfit
-  /// have been, unless it was the same.
-  [[nodiscard]] std::optional<error> refusal(const std::string& path, const placed_change& each) {
-    const auto allowed = ask_rules(path, each);
-    if (allowed) return std::nullopt;
-    const bool was_other = comes_anew(each) &&
-                           std::string_view(allowed.error().operation) != git_own_name &&
-                           !obeyed_.contains(path);
-    const bool is_fit = is_made_by_agent(each) || comes_with_its_directory(path, each) ||
-                        is_gits_own(path, each, allowed.error()) ||
-                        is_persons_own(path, each, allowed.error()) || is_harmless(path, each);
-    if (!was_other && is_fit && (!comes_anew(each) || has_same_home(path))) {
-      above_rules_.insert(path);
-      return std::nullopt;
-    }
-    return allowed.error();
-  }
   /// Why a path cannot become what it was, with force neither; empty: nothing keeps it.
   [[nodiscard]] std::string hindrance(const std::string& path, const placed_change& each) {
     if (const holding why = restorable(of_, {.before = each.wanted, .after = each.present});
@@ -394,7 +292,7 @@ private:
       return "what it was is not held: " + std::string(reason_of(why));
     if (const holding why = loss(path, each); why != holding::held && !is_own(each, why))
       return "what it is now is not held and would be lost: " + std::string(reason_of(why));
-    if (const auto refused = refusal(path, each)) return clause_of(*refused);
+    if (const auto refused = rules_.refusal(path, each)) return clause_of(*refused);
     const bool is_renamed =
         (each.wanted.is_content() || each.present.is_content()) &&
         !(each.wanted.kind == each.present.kind && each.wanted.same_content(each.present));
@@ -423,21 +321,6 @@ private:
            });
   }
 
-  [[nodiscard]] static bool comes_anew(const placed_change& each) {
-    return each.wanted.exists() && !each.wanted.same_content(each.present);
-  }
-  /// What an agent wrote under a protected name never comes back there, whoever asks: a process may
-  /// have made it, and a checkpoint have fallen into its life.
-  void find_unfit() {
-    wanted_states asked;
-    for (const auto& [path, each] : placed_)
-      if (comes_anew(each) && meant_.mean(path) && is_obeyed(of_, path, has_)) {
-        asked.emplace(path, each.wanted);
-        obeyed_.insert(path);
-      }
-    by_agents_ = written_by_agents_among(of_, std::move(asked), has_);
-  }
-
   void choose(const std::string& path, const placed_change& each) {
     if (each.wanted.same_as(each.present) || !meant_.mean(path)) return;
     if (is_temporary(path, each)) { // a killed tool's goes, a working one's stays
@@ -453,7 +336,7 @@ private:
       out_.others += each.by_other ? 1 : 0;
       return;
     }
-    if (by_agents_.unfit.contains(path))
+    if (rules_.is_unfit(path))
       return leave(path,
                    each.present.exists()
                        ? "it stays as it is, because an agent wrote what it was, and programs "
@@ -488,8 +371,9 @@ private:
         (each.by_restore || (why == holding::ignored && !is_named)))
       return lose(path, each, why);
     // What a command was allowed keeps nothing else back, although it stays.
-    const bool was_allowed = by_agents_.all.contains(path) || (each.by_agent && !each.by_tool);
-    if (!hindered.empty() && was_allowed && refusal(path, each)) return leave(path, hindered);
+    const bool was_allowed = rules_.is_by_agent(path) || (each.by_agent && !each.by_tool);
+    if (!hindered.empty() && was_allowed && rules_.refusal(path, each))
+      return leave(path, hindered);
     if (!hindered.empty()) return conflict(path, hindered);
     chosen_.insert(path);
   }
@@ -548,7 +432,7 @@ private:
       for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
         const auto found = placed_.find(above);
         if (found == placed_.end() || found->second.present.kind == known_kind::directory) break;
-        if (above_rules_.contains(path)) above_rules_.insert(above);
+        if (rules_.is_above(path)) rules_.add_above(above);
         if (chosen_.contains(above)) continue;
         if (found->second.present.exists()) {
           conflict(path, "its directory " + above + " is something else now: restore that, too");
@@ -561,7 +445,7 @@ private:
   }
 
   [[nodiscard]] bool holds_hidden(const std::string& path) const {
-    const auto fd = open_plain(*of_.workspace, place_now(path), O_RDONLY | O_DIRECTORY);
+    const auto fd = open_plain(*of_.workspace, rules_.place_now(path), O_RDONLY | O_DIRECTORY);
     bool is = false;
     if (fd)
       (void)for_each_entry(fd->get(), [&](std::string_view name, unsigned char) {
@@ -620,13 +504,11 @@ private:
   std::map<std::string, bool, std::less<>> on_top_;    ///< of directories
   placed_changes placed_;
   std::set<std::string, std::less<>> chosen_;
-  std::set<std::string> above_rules_; ///< what is protected, and may be restored all the same
   std::map<std::string, lost_entry, std::less<>> lost_before_; ///< by the top of what is ignored
   std::set<std::string, std::less<>> lost_paths_;
   std::set<std::string> misfits_;
-  std::set<std::string> obeyed_;
-  written_by_agents by_agents_; ///< of what is obeyed
   restore_plan out_;
+  restore_rules rules_{of_, request_, placed_, out_.moves};
 };
 
 } // namespace
