@@ -444,8 +444,15 @@ private:
     }
   }
 
+  /// Where what is to lie at a path is now.
+  [[nodiscard]] std::string place_now(const std::string& path) const {
+    std::string now = path;
+    for (const restore_move& each : out_.moves) // the innermost at last
+      if (is_in(path, each.from)) now = each.to + path.substr(each.from.size());
+    return now;
+  }
   [[nodiscard]] bool holds_hidden(const std::string& path) const {
-    const auto fd = open_plain(*of_.workspace, rules_.place_now(path), O_RDONLY | O_DIRECTORY);
+    const auto fd = open_plain(*of_.workspace, place_now(path), O_RDONLY | O_DIRECTORY);
     bool is = false;
     if (fd)
       (void)for_each_entry(fd->get(), [&](std::string_view name, unsigned char) {
@@ -508,7 +515,8 @@ private:
   std::set<std::string, std::less<>> lost_paths_;
   std::set<std::string> misfits_;
   restore_plan out_;
-  restore_rules rules_{of_, request_, placed_, out_.moves};
+  restore_rules rules_{of_, request_, placed_,
+                       [this](const std::string& path) { return place_now(path); }};
 };
 
 } // namespace

@@ -92,18 +92,11 @@ bool restore_rules::comes_with_its_directory(const std::string& path,
   return false;
 }
 
-/// Where what is to lie at a path is now.
-std::string restore_rules::place_now(const std::string& path) const {
-  std::string now = path;
-  for (const restore_move& each : moves_) // the innermost at last
-    if (is_in(path, each.from)) now = each.to + path.substr(each.from.size());
-  return now;
-}
 result<void> restore_rules::ask_rules(const std::string& path, const placed_change& each) const {
   const auto wanted =
       each.wanted.kind == known_kind::directory ? purpose::make_directory : purpose::change;
   PADDOCK_CHECK(of_.workspace->check_changeable(path, wanted));
-  return of_.workspace->check_changeable(place_now(path), wanted);
+  return of_.workspace->check_changeable(place_now_(path), wanted);
 }
 /// Asked once: the next answer could be about another directory. So could the one of find_unfit
 /// have been, unless it was the same.

@@ -5,14 +5,14 @@
 // goes again, and a person's comes back, into the directory where it was.
 
 #include "history/obeyed_content.hpp"
-#include "history/restore_plan.hpp"
+#include "history/store_impl.hpp"
 
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace paddock::history {
 
@@ -26,10 +26,12 @@ using placed_changes = std::map<std::string, placed_change, std::less<>>;
 
 class restore_rules {
 public:
-  /// All of them live longer; the moves that are planned stand first.
+  /// Where what is to lie at a path is now.
+  using place_now = std::function<std::string(const std::string& path)>;
+  /// All of them live longer.
   restore_rules(const store::impl& of, const restore_request& request, const placed_changes& placed,
-                const std::vector<restore_move>& moves)
-      : of_(of), request_(request), placed_(placed), moves_(moves) {}
+                place_now now)
+      : of_(of), request_(request), placed_(placed), place_now_(std::move(now)) {}
 
   using is_meant = std::function<bool(const std::string& path)>;
   /// Looks for what an agent wrote under a protected name: that never comes back there, whoever
@@ -41,8 +43,6 @@ public:
   [[nodiscard]] bool is_by_agent(const std::string& path) const {
     return by_agents_.all.contains(path);
   }
-  /// Where what is to lie at a path is now.
-  [[nodiscard]] std::string place_now(const std::string& path) const;
   /// Why a path may not become what it was. Asked once for each: the next answer could be about
   /// another directory.
   [[nodiscard]] std::optional<error> refusal(const std::string& path, const placed_change& each);
@@ -66,7 +66,7 @@ private:
   const store::impl& of_;
   const restore_request& request_;
   const placed_changes& placed_;
-  const std::vector<restore_move>& moves_;
+  place_now place_now_;
   std::set<std::string> above_rules_, obeyed_;
   written_by_agents by_agents_; ///< of what is obeyed
 };
