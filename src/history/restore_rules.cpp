@@ -43,12 +43,12 @@ bool restore_rules::is_gits_own(const std::string& path, const placed_change& ea
   return std::string_view(refused.operation) == git_own_name && (each.by_agent || is_persons()) &&
          (!git_around(path).empty() || each.wanted.kind == each.present.kind);
 }
-/// What a person wrote last under a protected name a person may have back.
+/// What a person wrote last under a protected name a person may have back, where it was.
 bool restore_rules::is_persons_own(const std::string& path, const placed_change& each,
                                    const error& refused) const {
   return is_persons() && refused.code == error_code::write_protected &&
          std::string_view(refused.operation) != git_own_name && each.wanted.exists() &&
-         !by_agents_.all.contains(path);
+         !by_agents_.all.contains(path) && has_same_home(path);
 }
 /// What the agent has made of its own repository goes back to what it was, which runs nothing:
 /// `git config` there keeps nothing else back. Neither does a time, which no rule is about.
@@ -109,7 +109,7 @@ std::optional<error> restore_rules::refusal(const std::string& path, const place
   const bool is_fit = is_made_by_agent(each) || comes_with_its_directory(path, each) ||
                       is_gits_own(path, each, allowed.error()) ||
                       is_persons_own(path, each, allowed.error()) || is_harmless(path, each);
-  if (!was_other && is_fit && (!comes_anew(each) || has_same_home(path))) {
+  if (!was_other && is_fit) {
     above_rules_.insert(path);
     return std::nullopt;
   }

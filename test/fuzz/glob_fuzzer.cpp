@@ -57,8 +57,13 @@ group first_group(const std::string& glob) {
 }
 
 bool matches_without_braces(std::string glob, const std::string& path, bool& malformed) {
-  while (glob.starts_with("./"))
-    glob = glob.substr(2);
+  if (('/' + glob + '/').find("/../") != std::string::npos) {
+    malformed = true;
+    return false;
+  }
+  if (glob.starts_with("./")) glob = glob.substr(1); // the top alone
+  for (auto at = glob.find("/./"); at != std::string::npos; at = glob.find("/./"))
+    glob.erase(at, 2);
   const bool contents = glob.size() > 1 && glob.ends_with('/');
   if (contents) glob.pop_back();
   const bool of_name = glob.find('/') == std::string::npos;
