@@ -244,8 +244,11 @@ result<void> change_run::examine_directory(std::size_t number, const entry_stamp
     const auto id = held_.look(step.path);
     if (!id && may_pass(id.error())) return id.error();
     if (!id) return {};
+    // Beside the files, somebody else's will do: then the record alone says which are its own.
     const file_status& there = held_.status(*id);
-    made_.push_back({step.path, there.device, there.inode});
+    const known_directory seen{step.path, there.device, there.inode};
+    if (!plan_.how.is_beside && std::ranges::find(made_, seen) == made_.end())
+      made_.push_back(seen);
     steps_[number] = progress::made;
     note_found(deed::made, number, in); // taken back only if it is empty
     return {};

@@ -310,7 +310,6 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
     done = move_by_link(from, to);
   }
   if (!done) return done.error();
-  fresh.keep();
   const auto there = sys::status_at(to.parent.get(), to.name.c_str(), AT_SYMLINK_NOFOLLOW);
   // An edit may have replaced a file; what is anything else was looked at, with all in it.
   const bool is_file = there && there->kind == entry_kind::file;
@@ -322,6 +321,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
         .has_value();
     return file_refusal(error_code::conflict, "move");
   }
+  fresh.keep();
   PADDOCK_CHECK(sync_directory(new_home));
   PADDOCK_CHECK(sync_directory(old_home));
   return moved{std::move(from.path), std::move(to.path)};
