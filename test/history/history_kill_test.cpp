@@ -60,8 +60,8 @@ protected:
   history::options plain() const { return {.threads_max = 1}; }
 
   /// Puts workspace and store back as they were when they were saved.
-  void save() const { copy("ws", "ws.saved"), copy("state", "state.saved"); }
-  void load() const { copy("ws.saved", "ws"), copy("state.saved", "state"); }
+  void save() const { copy("ws", "ws.saved", "state", "state.saved"); }
+  void load() const { copy("ws.saved", "ws", "state.saved", "state"); }
 
   /// What a later process finds, whatever has happened before it.
   void expect_all_back(
@@ -86,11 +86,13 @@ protected:
   std::string original_;
 
 private:
-  void copy(const std::string& from, const std::string& to) const {
-    // The directory itself stays: a store is that of one directory.
-    const std::string line = "mkdir -p '" + (tree / to) + "' && find '" + (tree / to) +
-                             "' -mindepth 1 -delete && cp -a '" + (tree / from) + "/.' '" +
-                             (tree / to) + "'";
+  void copy(const std::string& from, const std::string& to, const std::string& other_from,
+            const std::string& other_to) const {
+    fs::create_directories(tree / to), fs::create_directories(tree / other_to);
+    // The directories themselves stay: a store is that of one directory.
+    const std::string line = "cd '" + (tree / "") + "' && find " + to + ' ' + other_to +
+                             " -mindepth 1 -delete && cp -a " + from + "/. " + to +
+                             " && exec cp -a " + other_from + "/. " + other_to;
     EXPECT_EQ(std::system(line.c_str()), 0);
   }
 };
