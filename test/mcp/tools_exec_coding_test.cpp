@@ -124,7 +124,7 @@ TEST_F(tools_exec_coding, memory_that_the_kernel_ended_a_command_for_is_named) {
                                    ->of(confinement_layer::limits)
                                    .mechanism.find("control group") != std::string::npos;
   EXPECT_EQ(is_for_the_tree, killed.find("--max-memory") != std::string::npos) << killed;
-  EXPECT_THAT(shell("echo 'fork: Cannot allocate memory' >&2; exit 1").message(),
+  EXPECT_THAT(shell("python3 -c 'x = bytearray(300 << 20)'").message(),
               HasSubstr("a larger --max-memory"));
 }
 

@@ -7,6 +7,7 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 
 namespace paddock::mcp {
@@ -53,8 +54,8 @@ std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
 struct bound_row {
   std::uint64_t resource_limits::*bound;
   std::string_view what, option;
-  error_words error; ///< where a program goes on to tell it
-  int signal;        ///< that ends a program which met it; 0: none
+  std::initializer_list<std::string_view> errors; ///< of the kernel and the languages' own
+  int signal;                                     ///< that ends a program which met it; 0: none
 };
 
 /// Which bound of the operator's the command has met: its signal tells, or else this is a guess.
@@ -64,17 +65,17 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
       {&resource_limits::memory_bytes,
        "bytes of memory",
        "a larger --max-memory",
-       {"ENOMEM", "annot allocate memory"},
+       {"Cannot allocate memory", "ENOMEM", "MemoryError", "bad_alloc", "memory allocation of"},
        0},
       {&resource_limits::processes,
        "processes",
        "a larger --max-pids",
-       {"EAGAIN", "esource temporarily unavailable"},
+       {"Resource temporarily unavailable", "EAGAIN", "can't start new thread"},
        0},
       {&resource_limits::file_size_bytes,
        "bytes of each file",
        "a larger --max-file-size",
-       {"EFBIG", "ile too large"},
+       {"File too large", "EFBIG"},
        file_size_signal},
       {&resource_limits::cpu_seconds, "seconds of processor time", {}, {}, time_signal},
   };
@@ -93,7 +94,8 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
                               limits.mechanism.find("control group") != std::string::npos) ||
                              (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
     const bool is_sure = ended_by(each.signal) || was_killed;
-    if (!is_sure && (each.error.name.empty() || !complains(o, each.error))) continue;
+    const auto is_told = [&](std::string_view error) { return complains(o, error); };
+    if (!is_sure && std::ranges::none_of(each.errors, is_told)) continue;
     return std::string(is_sure ? "; " : "; if it met a bound, ") + "commands may have " +
            std::to_string(bound) + " " + std::string(each.what) +
            (each.option.empty() ? "" : ": " + allowing(reader, each.option));
