@@ -206,10 +206,10 @@ std::int64_t wait_of(const call& c, std::uint64_t otherwise) {
 /// nothing else is missing.
 void open_desk(workspace_state& state) {
   if (state.options.process_sockets.empty()) return;
-  std::call_once(state.desk_opened, [&] {
-    auto opened = process_desk::open(state.options.process_sockets, std::string(state.root->path()),
-                                     state.processes);
-    if (opened) state.desk = *std::move(opened);
+  std::call_once(state.socket_opened, [&] {
+    auto opened = process_socket::open(state.options.process_sockets,
+                                       std::string(state.root->path()), state.processes);
+    if (opened) state.socket = *std::move(opened);
   });
 }
 
