@@ -293,10 +293,11 @@ private:
     for (const auto& [rule, counted] : rules)
       coverage.ignored_by.push_back({.rule = rule->text,
                                      .file = counted.first.file(),
-                                     .line = rule->line,
+                                     .line_number = rule->line_number,
                                      .entries = counted.second});
     std::ranges::sort(coverage.ignored_by, [](const ignoring_rule& a, const ignoring_rule& b) {
-      return std::tie(b.entries, a.file, a.line) < std::tie(a.entries, b.file, b.line);
+      return std::tie(b.entries, a.file, a.line_number) <
+             std::tie(a.entries, b.file, b.line_number);
     });
     coverage.unreadable = coverage.unread.size();
     std::ranges::sort(coverage.unread, {}, &unread_entry::path);
