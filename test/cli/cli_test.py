@@ -550,7 +550,7 @@ class Apply(Cli):
                               (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
             self.refused(self.apply(patch), 1, *words)
             self.assertEqual(self.tree(), before)
-        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
+        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent is not there")
 
     def test_a_patch_is_made_of_what_the_tools_change_too(self):
         """UTF-16, a series that comes back under another name, and white space where it may differ."""
@@ -596,7 +596,7 @@ class Apply(Cli):
         self.write({"f": "a\n", "latin": ""})
         self.path("much").touch()
         os.truncate(self.path("much"), 64 * 1024 * 1024 + 1)
-        for name, words in [(".", "is a directory"), ("absent", "cannot be read"), ("/dev/zero", "has more than 64 MiB"),
+        for name, words in [(".", "is a directory"), ("absent", "is not there"), ("/dev/zero", "has more than 64 MiB"),
                             (self.workspace + "/much", "has more than 64 MiB"), ("/proc/self/mem", "cannot be read")]:
             self.fails(run(PADDOCK, "apply", name, "-w", self.workspace), 2, f"the patch {name} {words}; name a file, or - for standard input")
         self.path("latin").write_bytes(b"caf\xe9\n")  # the control: what is no UTF-8 is a patch, too

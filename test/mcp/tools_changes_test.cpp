@@ -285,7 +285,7 @@ const refused_case refused_cases[] = {
      R"("patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch")",
      "already_exists",
      R"("path":"a"})",
-     {"a: the destination already exists"}},
+     {"a: something has this name already"}},
     {"a move to where something is",
      R"("changes":[{"path":"a","moveTo":"b"}])",
      "already_exists",
