@@ -534,6 +534,10 @@ class Apply(Cli):
             self.assertEqual((done.returncode, done.stdout), (0, "edited src/f +1 -1\n"), done)
         self.fails(run(PADDOCK, "apply", "1.patch", "2.patch"), 2, "apply takes one patch; join them with cat and use `apply -`")
 
+    def test_a_series_that_takes_back_what_it_does(self):
+        done = self.apply("--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+1\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "Nothing to change: the patch takes back all that it does.\n"), done)
+
     def test_a_protected_entry_names_what_a_person_can_do(self):
         self.git("init", "-q")
         done = self.apply("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-[core]\n+[CORE]\n")

@@ -192,6 +192,8 @@ void print_json(const outcome& made, bool is_applied) {
 
 /// On a terminal the differences, elsewhere a line for each file.
 void print_files(const outcome& made, bool dry_run) {
+  if (made.files.empty())
+    print_words("Nothing to change: the patch takes back all that it does.\n");
   for (const planned_file& file : made.files) {
     const auto [done, would] = deed_on(file);
     std::string counts =
