@@ -526,6 +526,10 @@ class Apply(Cli):
             self.assertEqual((done.returncode, done.stdout), (0, "edited src/f +1 -1\n"), done)
         self.fails(run(PADDOCK, "apply", "1.patch", "2.patch"), 2, "apply takes one patch; join them with cat and use `apply -`")
 
+    def test_a_series_that_takes_back_what_it_does(self):
+        done = self.apply("--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+1\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "Nothing to change: the patch takes back all that it does.\n"), done)
+
     def test_a_protected_entry_names_what_a_person_can_do(self):
         self.git("init", "-q")
         done = self.apply("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-[core]\n+[CORE]\n")
@@ -542,7 +546,7 @@ class Apply(Cli):
                               (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
             self.refused(self.apply(patch), 1, *words)
             self.assertEqual(self.tree(), before)
-        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
+        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent is not there")
 
     def test_a_patch_is_made_of_what_the_tools_change_too(self):
         """UTF-16, a series that comes back under another name, and white space where it may differ."""
@@ -588,7 +592,7 @@ class Apply(Cli):
         self.write({"f": "a\n", "latin": ""})
         self.path("much").touch()
         os.truncate(self.path("much"), 64 * 1024 * 1024 + 1)
-        for name, words in [(".", "is a directory"), ("absent", "cannot be read"), ("/dev/zero", "has more than 64 MiB"),
+        for name, words in [(".", "is a directory"), ("absent", "is not there"), ("/dev/zero", "has more than 64 MiB"),
                             (self.workspace + "/much", "has more than 64 MiB"), ("/proc/self/mem", "cannot be read")]:
             self.fails(run(PADDOCK, "apply", name, "-w", self.workspace), 2, f"the patch {name} {words}; name a file, or - for standard input")
         self.path("latin").write_bytes(b"caf\xe9\n")  # the control: what is no UTF-8 is a patch, too

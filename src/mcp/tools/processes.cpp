@@ -174,7 +174,7 @@ tool_result not_started(const workspace_state& state, const call& c, const comma
   if (at == "terminal")
     return tool_result::failure(e.code, "this system gives commands no terminal; start it without "
                                         "tty");
-  return command_not_started(*state.root, e, run, path_argument(c, "cwd"), toolset::base);
+  return command_not_started(*state.root, e, run, path_argument(c, "cwd"), state.options.tools);
 }
 
 bool has_variable(const command& run, std::string_view name) {
