@@ -244,7 +244,7 @@ TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
       if (is_last) break;
     }
   }
-  EXPECT_GT(kills, met(50));
+  EXPECT_GT(kills, met(50 / stride_of_control()));
   std::cout << "kills of a recovery: " << kills << '\n';
 }
 
