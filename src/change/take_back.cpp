@@ -121,10 +121,6 @@ bool change_run::is_untouched(rest kind, std::size_t number) {
   return then != aside_.end() && is_as(kind, number, then->second);
 }
 
-void change_run::keep(rest kind, std::size_t number, const std::string& path) {
-  wanted_[rest_name(kind, number)] = path;
-}
-
 /// Whether the directory is where it was, or at a place where the step would be allowed, too.
 bool change_run::may_return(const done& each, const std::string& path) {
   const auto lies_at = held_.place_of(each.in);
@@ -165,6 +161,15 @@ void change_run::give_back(const done& each, rest kind, const std::string& path)
     (void)sys::link_nameless(copy->second.get(), staging_.descriptor(),
                              rest_name(kind, each.number).c_str());
   keep(kind, each.number, path);
+}
+
+/// What was set aside within reach may be gone by now: then it is not kept, and is told.
+void change_run::keep(rest kind, std::size_t number, const std::string& path) {
+  const auto at = spot_of(kind, number);
+  const auto there = at ? sys::status_at(at->directory, at->name.c_str(), AT_SYMLINK_NOFOLLOW)
+                        : result<file_status>(at.error());
+  if (!there && there.error().code == error_code::not_found) return astray_.push_back(path);
+  wanted_[rest_name(kind, number)] = path;
 }
 
 /// Takes away what this run has put there, and nothing else.

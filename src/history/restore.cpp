@@ -194,9 +194,13 @@ result<std::vector<content_lock>> lock_steps(const root& workspace, const change
 std::string why_not(const change_run& run, const error& e) {
   const bool is_other =
       e.code == error_code::conflict && std::string_view(e.operation) == held_operation;
-  return (run.failed_at().empty() ? "" : run.failed_at() + ": ") +
-         (is_other ? "its directory is another one by now, or lies elsewhere"
-                   : std::string(text(e.code)));
+  std::string_view clause = text(e.code);
+  if (is_other) clause = "its directory is another one by now, or lies elsewhere";
+  if (e.code == error_code::not_found)
+    clause = run.failed_at().empty()
+                 ? "something else moved or removed what was made ready"
+                 : "something else moved or removed it, or what was made ready for it";
+  return (run.failed_at().empty() ? "" : run.failed_at() + ": ") + std::string(clause);
 }
 
 /// What could not be taken back, as a clause.
@@ -207,8 +211,8 @@ std::string astray_clause(const std::vector<std::string>& astray) {
     all.append(all.empty() ? "" : ", ").append(astray[i]);
   if (astray.size() > told_max)
     all.append(" and ").append(std::to_string(astray.size() - told_max)).append(" more");
-  return "not all that was restored until then could be taken back, because something moved "
-         "directories, or removed them, meanwhile: look at " +
+  return "not all that was restored until then could be taken back, because something else moved "
+         "or removed files or directories meanwhile: look at " +
          all + ", and restore them by name when that has ended";
 }
 
@@ -287,12 +291,15 @@ result<void, detailed_error> store::impl::carry_out(const restore_plan& plan,
   kept = run.kept();
   if (done) return {};
   (void)record.end().has_value(); // what has failed is not to happen later
-  const error& why = done.error();
+  error why = done.error();
   if (why.code == error_code::too_many && std::string_view(why.operation) == record_operation)
     return error{error_code::no_space, 0, budget_operation};
   std::string words = why_not(run, why) + "; " +
                       (run.astray().empty() ? "nothing was restored" : astray_clause(run.astray()));
   if (!kept.empty()) words += "; " + kept;
+  if (why.code == error_code::not_found) why = {error_code::conflict, 0, "restore"};
+  if (why.code == error_code::conflict && run.astray().empty())
+    words += "; try again when nothing else changes these files";
   return detailed_error(why, std::move(words));
 }
 

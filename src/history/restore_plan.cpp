@@ -479,19 +479,29 @@ private:
     }
   }
 
-  /// A directory stays where something in it does that is not restored.
+  /// A directory stays where something in it does that is not restored: of several the innermost
+  /// says so. That is a conflict where something else is to have its place.
   void keep_what_others_made() {
     std::set<std::string, std::less<>> kept;
     for (const auto& [path, each] : placed_) {
       if (!each.present.exists()) continue;
       const bool goes = chosen_.contains(path) && each.wanted.kind != each.present.kind;
       if (goes) continue;
+      const bool is_left = left_.has(path);
+      bool is_told = is_left;
       for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
         const auto found = placed_.find(above);
         const bool is_going = found != placed_.end() && chosen_.contains(above) &&
                               found->second.wanted.kind != known_kind::directory;
-        if (is_going && kept.insert(above).second && !left_.has(path))
+        if (!is_going) continue;
+        if (!kept.insert(above).second) break; // and so are those above it
+        const bool is_free = !found->second.wanted.exists();
+        if (!is_free && !is_left)
           conflict(above, path + " in it is not restored with it");
+        else if (!is_free || !is_told)
+          leave(above, each.by_agent ? "it stays, because " + path + " in it stays"
+                                     : "it stays, because somebody else's " + path + " is in it");
+        is_told = true;
       }
     }
     for (const std::string& path : kept)

@@ -394,6 +394,20 @@ class Undo(unittest.TestCase):
         self.assertEqual(self.path("src/main.c").read_text(), "1")
         server.close()
 
+    def test_the_tool_and_the_command_name_what_a_person_put_into_the_agents_directory(self):
+        server = self.serve("--exec", "off")
+        server.call("writeTextFile", path="notes/plan.md", text="plan\n")
+        server.call("writeTextFile", path="a.c", text="two\n")
+        self.path("notes/b.bin").write_text("mine\n")
+        reason = "it stays, because somebody else's notes/b.bin is in it"
+        trial = server.call("restore", dryRun=True)
+        self.assertEqual((trial["conflicts"], trial["left"]), ([], [{"path": "notes", "reason": reason}]))
+        undone = self.paddock("undo")
+        self.assertEqual((undone.returncode, undone.stderr), (0, f"paddock undo: notes: {reason}\n"))
+        self.assertEqual(os.listdir(self.workspace), ["notes"])
+        self.assertEqual(os.listdir(self.path("notes")), ["b.bin"])
+        server.close()
+
     def test_what_is_within_a_repository_is_told_where_it_is_named(self):
         subprocess.run([*GIT, "init", "-q", "-b", "main", "."], cwd=self.workspace, check=True)
         server = self.serve("--exec", "off")

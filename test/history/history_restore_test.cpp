@@ -62,6 +62,45 @@ TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
   EXPECT_EQ(tree.content("ws/a.o"), "1\n"); // the control: a file that is named alone is held
 }
 
+/// What a person has put into a directory of the agent's stays, with the directories above it.
+TEST_F(HistoryRestore, LeavesWhatAPersonPutIntoTheAgentsDirectories) {
+  write("a.c", "one");
+  const auto store = begun();
+  run(*store, "echo two > a.c; mkdir -p notes/deep/more other; echo n > notes/n; echo o > other/o");
+  shell("echo mine > notes/deep/b.bin");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/a.c"), "one");
+  EXPECT_EQ(tree.content("ws/notes/deep/b.bin"), "mine\n");
+  EXPECT_FALSE(tree.exists("ws/notes/n"));
+  EXPECT_FALSE(tree.exists("ws/notes/deep/more"));
+  EXPECT_FALSE(tree.exists("ws/other"));
+  ASSERT_EQ(back->left.size(), 1u); // the innermost directory is told, and says why
+  EXPECT_EQ(back->left[0].path, "notes/deep");
+  EXPECT_EQ(back->left[0].reason, "it stays, because somebody else's notes/deep/b.bin is in it");
+  shell("rm notes/deep/b.bin");
+  ASSERT_THAT(store->restore({}), IsOk());
+  EXPECT_FALSE(tree.exists("ws/notes"));
+}
+
+/// The control: where a file is to come back in the directory's place, that is a conflict.
+TEST_F(HistoryRestore, RefusesToReplaceADirectoryWithWhatAPersonPutIntoIt) {
+  write("a.c", "one");
+  write("notes", "text");
+  const auto store = begun();
+  run(*store, "echo two > a.c; rm notes; mkdir notes; echo n > notes/n");
+  shell("echo mine > notes/b.bin");
+  const auto refused = store->restore({});
+  ASSERT_THAT(refused, IsOk());
+  ASSERT_EQ(refused->conflicts.size(), 1u);
+  EXPECT_EQ(refused->conflicts[0].path, "notes");
+  EXPECT_EQ(tree.content("ws/a.c"), "two\n");
+  ASSERT_THAT(store->restore({.force = true}), IsOk());
+  EXPECT_EQ(tree.content("ws/a.c"), "one");
+  EXPECT_EQ(tree.content("ws/notes/b.bin"), "mine\n");
+}
+
 /// What programs build in ignored directories keeps nothing else back; asked for by name, it is
 /// told.
 TEST_F(HistoryRestore, LeavesWhatWasBuiltInIgnoredDirectories) {
