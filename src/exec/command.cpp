@@ -85,7 +85,7 @@ command with_touches(const command& asked, const workspace_watch& watch) {
 
 result<command_outcome, command_error> attempt_command(const command& asked, int cancel_fd,
                                                        std::int64_t began, bool again,
-                                                       attendant* by,
+                                                       command_driver* by,
                                                        std::vector<made_entry>& left) {
   const int workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace;
   if (asked.confinement.file_system == demand::required)
@@ -135,8 +135,8 @@ std::vector<appeared_entry> end_killed_commands(int workspace, const confinement
   return described(watch->take_left(), policy);
 }
 
-result<command_outcome, command_error> run_attended(const command& command,
-                                                    const cancellation* cancel, attendant* by) {
+result<command_outcome, command_error>
+run_attended(const command& command, const cancellation* cancel, command_driver* by) {
   const std::int64_t began = sys::monotonic_ms();
   const auto cancel_fd = check_command(command).and_then([&] { return watched_for(cancel); });
   if (!cancel_fd) return not_started(command, cancel_fd.error());

@@ -61,7 +61,7 @@ std::vector<std::string> whole_repositories(int workspace, const entries_to_prot
 } // namespace
 
 result<started_command> start(const command& asked, const entries_to_protect& entries,
-                              const attendant* by) {
+                              const command_driver* by) {
   sys::descriptor_pair in, err;
   PADDOCK_TRY(auto out, sys::pipe2(0));
   PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
@@ -97,7 +97,7 @@ result<started_command> start(const command& asked, const entries_to_protect& en
 command_run::command_run(const command& asked, const entries_to_protect& entries,
                          changed_settings& settings, started_command running, int cancel_fd,
                          std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting,
-                         attendant* by)
+                         command_driver* by)
     : asked_(asked), entries_(entries),
       workspace_(asked.workspace < 0 ? asked.working_directory : asked.workspace),
       repositories_(whole_repositories(workspace_, entries)), running_(std::move(running)), by_(by),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "exec/attendant.hpp"
+#include "exec/command_driver.hpp"
 #include "exec/command_output.hpp"
 #include "exec/protection/changed_settings.hpp"
 #include "exec/protocol/exec_protocol.hpp"
@@ -27,11 +27,11 @@ struct started_command {
 
 /// Starts the helper, and with it the command.
 result<started_command> start(const command& asked, const entries_to_protect& entries,
-                              const attendant* by = nullptr);
+                              const command_driver* by = nullptr);
 
 /// `run` for somebody who looks after the command meanwhile; null: nobody.
 result<command_outcome, command_error> run_attended(const command& command,
-                                                    const cancellation* cancel, attendant* by);
+                                                    const cancellation* cancel, command_driver* by);
 
 /// One call of `run`, from the start of the helper to the end of the tree.
 class command_run {
@@ -41,7 +41,7 @@ public:
   /// which may be null, outlive this.
   command_run(const command& asked, const entries_to_protect& entries, changed_settings& settings,
               started_command running, int cancel_fd, std::int64_t began,
-              std::shared_lock<std::shared_timed_mutex> starting, attendant* by);
+              std::shared_lock<std::shared_timed_mutex> starting, command_driver* by);
 
   result<command_outcome, command_error> finish() &&;
 
@@ -70,9 +70,9 @@ private:
   const int workspace_;
   std::vector<std::string> repositories_; ///< that were whole when it started
   started_command running_;
-  attendant* by_;
+  command_driver* by_;
   input_state input_ = input_state::idle;
-  std::optional<std::int64_t> grace_ms_; ///< that the attendant wants, when it wants the end
+  std::optional<std::int64_t> grace_ms_; ///< that the driver wants, when it wants the end
   int cancel_fd_;
   std::int64_t began_;
   std::shared_lock<std::shared_timed_mutex> starting_;

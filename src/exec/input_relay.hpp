@@ -4,14 +4,14 @@
 // What somebody gives a command to read. It gets a pipe and never the descriptor itself, which
 // would lead out of its root directory: /proc/self/fd opens a file again, to be written.
 
-#include "exec/attendant.hpp"
+#include "exec/command_driver.hpp"
 
 #include <memory>
 #include <string_view>
 
 namespace paddock {
 
-class input_relay : public attendant {
+class input_relay : public command_driver {
 public:
   /// Borrows `from`.
   explicit input_relay(int from);

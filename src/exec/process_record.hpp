@@ -3,7 +3,7 @@
 
 // One process: what is known of it, between the thread that runs it and those that ask.
 
-#include "exec/attendant.hpp"
+#include "exec/command_driver.hpp"
 #include "exec/output_ring.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
@@ -20,7 +20,7 @@ namespace paddock {
 
 class process_waiter;
 
-class process_record final : public attendant {
+class process_record final : public command_driver {
 public:
   struct names {
     std::string id;

@@ -96,16 +96,17 @@ void keep_matches(std::vector<found_line>& lines, std::uint64_t first, std::uint
   for (found_line& line : lines) {
     if (line.context) continue;
     if (index >= first && index < end)
-      kept.push_back(line.line);
+      kept.push_back(line.line_number);
     else
       line.context = true;
     ++index;
   }
   std::erase_if(lines, [&](const found_line& line) {
     if (!line.context) return false;
-    const auto after = std::ranges::lower_bound(kept, line.line);
-    const bool before_match = after != kept.end() && *after - line.line <= options.before;
-    const bool behind_match = after != kept.begin() && line.line - *(after - 1) <= options.after;
+    const auto after = std::ranges::lower_bound(kept, line.line_number);
+    const bool before_match = after != kept.end() && *after - line.line_number <= options.before;
+    const bool behind_match =
+        after != kept.begin() && line.line_number - *(after - 1) <= options.after;
     return !before_match && !behind_match;
   });
 }

@@ -11,6 +11,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -19,6 +22,33 @@ namespace {
 
 /// An ignore file that is larger is not read.
 constexpr std::size_t ignore_file_bytes_max = 1024 * 1024;
+
+/// Whether the path of `x` comes before that of `y`. What is in a directory begins with its name
+/// and a slash.
+bool before(std::string_view x, entry_kind of_x, std::string_view y, entry_kind of_y) {
+  const std::size_t shared = std::min(x.size(), y.size());
+  if (const int order = x.substr(0, shared).compare(y.substr(0, shared)); order != 0)
+    return order < 0;
+  const auto next = [shared](std::string_view name, entry_kind kind) {
+    if (name.size() > shared) return static_cast<int>(static_cast<unsigned char>(name[shared]));
+    return kind == entry_kind::directory ? int{'/'} : -1;
+  };
+  return next(x, of_x) < next(y, of_y);
+}
+
+/// The first bytes of what paths are in order of, as a number. Precondition: `names` has eight
+/// bytes behind the name.
+std::uint64_t order_key(const walked_directory& in, const walked_entry& entry) noexcept {
+  constexpr std::size_t size = sizeof(std::uint64_t);
+  std::uint64_t key = 0;
+  std::memcpy(&key, in.names.data() + entry.name_offset, size);
+  if constexpr (std::endian::native == std::endian::little) key = __builtin_bswap64(key);
+  if (entry.name_size >= size) return key;
+  const std::size_t unused = 8 * (size - entry.name_size);
+  key = entry.name_size == 0 ? 0 : key >> unused << unused;
+  if (entry.kind == entry_kind::directory) key |= std::uint64_t{'/'} << (unused - 8);
+  return key;
+}
 
 entry_kind kind_of(int directory, std::string_view name, unsigned char type) {
   switch (type) {
@@ -83,13 +113,13 @@ result<names_found> read_names(const root& root, int fd, walked_directory& into,
     if (name.front() == '.') {
       if (name == ".git" || name == ".gitignore" || name == ".ignore") found.has_rules = true;
       if (name == ".git" || name == ".hg" || name == ".svn") return true;
+      if (is_passing(fd, name)) return true;
     }
     if (at_root ? root.is_protected(name) : root.is_hidden_name(name)) return true;
-    if (is_passing(fd, name)) return true;
     into.entries.push_back({.name_offset = static_cast<std::uint32_t>(into.names.size()),
                             .name_size = static_cast<std::uint16_t>(name.size()),
                             .kind = kind_of(fd, name, type)});
-    into.names.append(name) += '\0';
+    into.names.append(name.data(), name.size() + 1);
     if (++fresh == look_entries) within = count(std::exchange(fresh, 0));
     return within.has_value();
   };
@@ -97,6 +127,25 @@ result<names_found> read_names(const root& root, int fd, walked_directory& into,
   if (within) within = count(fresh);
   if (!within) return error{within.error().code, 0, within.error().operation};
   return found;
+}
+
+bool has_file(const walked_directory& in, std::string_view name) {
+  const auto found =
+      std::lower_bound(in.entries.begin(), in.entries.end(), name,
+                       [&](const walked_entry& entry, std::string_view wanted) {
+                         return before(in.name(entry), entry.kind, wanted, entry_kind::file);
+                       });
+  return found != in.entries.end() && found->kind == entry_kind::file && in.name(*found) == name;
+}
+
+void sort_entries(walked_directory& in) {
+  const std::size_t size = in.names.size();
+  in.names.append(sizeof(std::uint64_t), '\0');
+  std::sort(in.entries.begin(), in.entries.end(), [&](const auto& a, const auto& b) {
+    const std::uint64_t x = order_key(in, a), y = order_key(in, b);
+    return x != y ? x < y : before(in.name(a), a.kind, in.name(b), b.kind);
+  });
+  in.names.resize(size);
 }
 
 result<void> add_rules(const root& root, int fd, walked_directory& to, const hold_bytes& hold) {

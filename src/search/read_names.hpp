@@ -21,6 +21,12 @@ struct names_found {
 result<names_found> read_names(const root& root, int fd, walked_directory& into,
                                const std::function<result<void>(std::uint64_t)>& count);
 
+/// Brings what was read in the order of the paths.
+void sort_entries(walked_directory& in);
+
+/// Whether there is a file of that name in a directory whose entries are in order.
+[[nodiscard]] bool has_file(const walked_directory& in, std::string_view name);
+
 /// Takes so many bytes of the budget, or gives them back where that is negative.
 using hold_bytes = std::function<result<void>(std::int64_t)>;
 

@@ -30,7 +30,7 @@ std::size_t forward(std::string_view line, std::size_t at, std::uint64_t charact
 found_line shown(std::string_view line, std::size_t match, std::uint64_t number, bool context,
                  std::uint64_t characters_max) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  found_line made{.line = number, .text = {}, .context = context};
+  found_line made{.line_number = number, .text = {}, .context = context};
   if (line.size() > characters_max) {
     std::size_t begin = std::min(match, line.size());
     for (std::size_t back = 0;

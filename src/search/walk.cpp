@@ -67,29 +67,6 @@ struct tally {
   std::vector<unread_entry> unread{};
 };
 
-/// Whether the path of `x` comes before that of `y`. What is in a directory begins with its name
-/// and a slash.
-bool before(std::string_view x, entry_kind of_x, std::string_view y, entry_kind of_y) {
-  const std::size_t shared = std::min(x.size(), y.size());
-  if (const int order = x.substr(0, shared).compare(y.substr(0, shared)); order != 0)
-    return order < 0;
-  const auto next = [shared](std::string_view name, entry_kind kind) {
-    if (name.size() > shared) return static_cast<int>(static_cast<unsigned char>(name[shared]));
-    return kind == entry_kind::directory ? int{'/'} : -1;
-  };
-  return next(x, of_x) < next(y, of_y);
-}
-
-/// Whether there is a file of that name in a directory whose entries are in order.
-bool has_file(const walked_directory& in, std::string_view name) {
-  const auto found =
-      std::lower_bound(in.entries.begin(), in.entries.end(), name,
-                       [&](const walked_entry& entry, std::string_view wanted) {
-                         return before(in.name(entry), entry.kind, wanted, entry_kind::file);
-                       });
-  return found != in.entries.end() && found->kind == entry_kind::file && in.name(*found) == name;
-}
-
 /// Whether what was met so far is told nevertheless.
 bool ends_early(error_code code) {
   return code == error_code::timed_out || code == error_code::too_many;
@@ -136,7 +113,9 @@ private:
   struct enter_call {
     walker& of;
     result<void> operator()(task& next, tally& met, std::vector<task>& more) const {
-      return of.enter(next, met, more);
+      PADDOCK_CHECK(of.enter(next, met, more));
+      if (!of.options_.entered) return {};
+      return of.memory_.add(of.options_.entered(*next.directory));
     }
   };
 
@@ -161,9 +140,7 @@ private:
       }
       return done.error();
     }
-    std::sort(here.entries.begin(), here.entries.end(), [&](const auto& a, const auto& b) {
-      return before(here.name(a), a.kind, here.name(b), b.kind);
-    });
+    sort_entries(here);
     met.entries += here.entries.size();
     if (options_.sizes == file_sizes::read) PADDOCK_CHECK(read_sizes(fd->get(), here));
     if (options_.mark_links) PADDOCK_CHECK(mark_links(fd->get(), here));
@@ -294,6 +271,7 @@ private:
                       .above = &here,
                       .parent = parent});
     }
+    if (options_.entered) std::ranges::reverse(more); // the last one comes first
     return hold(bytes);
   }
 
@@ -315,10 +293,11 @@ private:
     for (const auto& [rule, counted] : rules)
       coverage.ignored_by.push_back({.rule = rule->text,
                                      .file = counted.first.file(),
-                                     .line = rule->line,
+                                     .line_number = rule->line_number,
                                      .entries = counted.second});
     std::ranges::sort(coverage.ignored_by, [](const ignoring_rule& a, const ignoring_rule& b) {
-      return std::tie(b.entries, a.file, a.line) < std::tie(a.entries, b.file, b.line);
+      return std::tie(b.entries, a.file, a.line_number) <
+             std::tie(a.entries, b.file, b.line_number);
     });
     coverage.unreadable = coverage.unread.size();
     std::ranges::sort(coverage.unread, {}, &unread_entry::path);

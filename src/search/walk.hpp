@@ -10,6 +10,7 @@
 
 #include "search/walked_directory.hpp"
 
+#include <paddock/base/detail/function_view.hpp>
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
@@ -38,6 +39,10 @@ struct walk_options {
   unsigned threads_max = 2;
   std::uint64_t entries_max = 2'000'000; ///< then the walk ends early
   work_bounds bounds{};
+  /// Called with each directory that was entered, or tried, by the thread that did; it answers how
+  /// many bytes it holds more. A directory may be freed when all in it were called for, and its
+  /// rules after the walk.
+  detail::function_view<std::int64_t(walked_directory&)> entered{};
 };
 
 struct walked_tree {

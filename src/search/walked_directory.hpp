@@ -38,6 +38,7 @@ struct walked_entry {
 struct walked_directory {
   std::string path; ///< relative to the root; "" is the root
   names_read read = names_read::none;
+  bool is_entered = false;             ///< for whoever follows the walk
   std::uint64_t device = 0, inode = 0; ///< of what was entered; 0: nothing was
   std::string names;                   ///< each followed by a NUL
   std::vector<walked_entry> entries;   ///< in the order of their paths, with those inside of them

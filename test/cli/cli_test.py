@@ -26,7 +26,6 @@ except ImportError: # Python before 3.11
 PADDOCK, SERVER, VERSION = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"], os.environ["PADDOCK_VERSION"]
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 MISSING = "/proc/nonexistent" # which nobody can make
-PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
 def run(*command, stdin="", env=None):
@@ -215,27 +214,22 @@ class Tools(Cli):
 
 
 class Demo(Cli):
-    def test_puts_a_copy_in_order(self):
-        files = {"photo.txt": PNG, "notes.md": b"# Notes\n", "numbers.csv": b"a,b\n1,2\n", "run.py": b"print(1)\n",
-                 "noise.bin": b"\0\1\2\3\xf0", "sub/notes.md": b"other\n", "documents/old.txt": b"old\n",
-                 "caf\udce9.txt": b"latin", "three\nlines.txt": b"odd"}
-        for name, content in files.items():
-            self.path(name).parent.mkdir(exist_ok=True)
-            self.path(name).write_bytes(content)
-        self.path(".hidden").write_bytes(b"hidden")
-        self.path("link").symlink_to("notes.md")
-        done = run(PADDOCK, "demo", self.workspace)
+    def test_undoes_a_loss(self):
+        done = run(PADDOCK, "demo")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
-        self.assertRegex(done.stdout, r"(?m)^ok +on the disk every file is at its new place")
-        self.assertRegex(done.stdout, r"(?m)^ok +attemptCompletion returned \{\}")
         self.assertRegex(done.stdout, r"(?m)^ok +deleteFile: every file is gone from the disk\nok +restore \{\} brought every file back")
-        self.assertRegex(done.stdout, r"Moved 9 files: 1 to code/, 1 to data/, 5 to documents-2/, 1 to images/, 1 to other/")
-        for tool in ["connect", "listDirectory", "getFileInfo", "todo", "createDirectory", "moveFile"]:
-            self.assertRegex(done.stdout, rf"(?m)^ +\d+  {tool} .* (µs|ms|s)$")
         self.assertNotIn("\x1b", done.stdout)
-        for name, content in files.items():
-            self.assertEqual(self.path(name).read_bytes(), content)
-        self.assertFalse(self.path("images").exists())
+
+    def test_says_where_nothing_is_undone(self):
+        """The control: a server that restores nothing."""
+        folder = self.path("open")
+        folder.mkdir()
+        shutil.copy(PADDOCK, folder)
+        (folder / "paddock-mcp").write_text(f'#!/bin/sh\ncase $* in *--history*) set -- "$@" --omit restore;; esac\nexec {SERVER} "$@"\n')
+        (folder / "paddock-mcp").chmod(0o755)
+        done = run(folder / "paddock", "demo")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stdout, r"(?m)^FAILED +restore did not bring every file back$")
 
     ATTACKS = ["read ../../etc/passwd", "read through a link to /etc", "write .git/hooks/pre-commit", "read .perstack/token",
                "call a port of this machine", "leave a daemon behind", "plant .git/hooks/pre-commit", "print .perstack/token",
@@ -347,13 +341,12 @@ for line in sys.stdin.buffer:
         """A file system with room for a directory like the workspace and for nothing in it, no helper, no network and no /etc:
         each attack comes to nothing by itself. The control has room for the files."""
         self.needs_mounts()
-        folder, here, given = self.path("alone"), self.path("tmp"), self.path("given")
-        for each in [folder, here, given]:
+        folder, here = self.path("alone"), self.path("tmp")
+        for each in [folder, here]:
             each.mkdir()
-        (given / "notes.txt").write_text("x")
         shutil.copy(PADDOCK, folder)
         shutil.copy(SERVER, folder)
-        script = 'mount -t tmpfs -o nr_inodes="$1" none tmp; mount -t tmpfs none /etc; TMPDIR="$PWD/tmp" exec "$0" demo given'
+        script = 'mount -t tmpfs -o nr_inodes="$1" none tmp; mount -t tmpfs none /etc; TMPDIR="$PWD/tmp" exec "$0" demo'
         nothing_tried = 0
         for inodes in [*range(4, 12), 1000]:
             done, met = self.in_mounts(script, folder / "paddock", inodes)
@@ -394,7 +387,6 @@ for line in sys.stdin.buffer:
 
     def test_mistakes(self):
         self.fails(run(PADDOCK, "demo", self.workspace), 2, self.workspace)
-        self.fails(run(PADDOCK, "demo", self.workspace + "/absent"), 2, "absent")
         self.fails(run("/usr/bin/env", "TMPDIR=" + self.workspace + "/absent", PADDOCK, "demo"), 1, "TMPDIR")
 
 
@@ -534,6 +526,10 @@ class Apply(Cli):
             self.assertEqual((done.returncode, done.stdout), (0, "edited src/f +1 -1\n"), done)
         self.fails(run(PADDOCK, "apply", "1.patch", "2.patch"), 2, "apply takes one patch; join them with cat and use `apply -`")
 
+    def test_a_series_that_takes_back_what_it_does(self):
+        done = self.apply("--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+1\n--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")
+        self.assertEqual((done.returncode, done.stdout), (0, "Nothing to change: the patch takes back all that it does.\n"), done)
+
     def test_a_protected_entry_names_what_a_person_can_do(self):
         self.git("init", "-q")
         done = self.apply("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-[core]\n+[CORE]\n")
@@ -550,7 +546,7 @@ class Apply(Cli):
                               (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
             self.refused(self.apply(patch), 1, *words)
             self.assertEqual(self.tree(), before)
-        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent cannot be read")
+        self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent is not there")
 
     def test_a_patch_is_made_of_what_the_tools_change_too(self):
         """UTF-16, a series that comes back under another name, and white space where it may differ."""
@@ -596,7 +592,7 @@ class Apply(Cli):
         self.write({"f": "a\n", "latin": ""})
         self.path("much").touch()
         os.truncate(self.path("much"), 64 * 1024 * 1024 + 1)
-        for name, words in [(".", "is a directory"), ("absent", "cannot be read"), ("/dev/zero", "has more than 64 MiB"),
+        for name, words in [(".", "is a directory"), ("absent", "is not there"), ("/dev/zero", "has more than 64 MiB"),
                             (self.workspace + "/much", "has more than 64 MiB"), ("/proc/self/mem", "cannot be read")]:
             self.fails(run(PADDOCK, "apply", name, "-w", self.workspace), 2, f"the patch {name} {words}; name a file, or - for standard input")
         self.path("latin").write_bytes(b"caf\xe9\n")  # the control: what is no UTF-8 is a patch, too
@@ -1164,11 +1160,10 @@ class Both(Cli):
             ([PADDOCK, "skills", "list", "--root=~"], "--root: only a shell knows what ~ means"),
             ([PADDOCK, "experts", "list", "--config", "~/perstack.toml"], "--config: only a shell"),
             ([PADDOCK, "skills", "import", "~/x.zip"], "only a shell knows what ~/x.zip means", os.path.expanduser("~") + "/x.zip"),
-            ([PADDOCK, "skills", "validate", "~/x"], "only a shell knows"), ([PADDOCK, "demo", "~"], "only a shell knows"),
+            ([PADDOCK, "skills", "validate", "~/x"], "only a shell knows"),
             ([PADDOCK, "search", "x", "--workspace", "~/x"], "--workspace: only a shell knows"),
             ([PADDOCK, "exec", "--timeout", "", "--", "true"], "--timeout needs a value: SECONDS"),
             ([PADDOCK, "skills", "add", "a", "--name=", "--description", "b"], "--name needs a value: TEXT"),
-            ([PADDOCK, "demo", ""], "is empty; name a directory or leave it out"),
             ([PADDOCK, "exec", "--", ""], "there is no program"),
         ]:
             with self.subTest(command=command[1:]):

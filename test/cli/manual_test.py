@@ -185,7 +185,7 @@ class Completion(unittest.TestCase):
                 (["call", "--exec", "h"], {"host"}), (["call", "--exec", "=", "h"], {"host"}),
                 (["call", "--exec", "="], {"best-effort", "confined", "host", "off"}),
                 (["call", "--limit", "todos=1"], set()), (["doctor", "--js"], {"--json"}),
-                (["demo", "/us"], {"/usr"}), (["exec", "--", "/us"], {"/usr"}), (["nope", "x"], set())]:
+                (["demo", "/us"], set()), (["exec", "--", "/us"], {"/usr"}), (["nope", "x"], set())]:
             self.assertEqual(complete("paddock", *words), expected, words)
         self.assertEqual(complete("paddock-mcp", "--print-config", "c"), {"claude-code", "claude-desktop", "codex", "cursor"})
         self.assertEqual(complete("paddock-mcp", "--workspace", "/us"), {"/usr"})

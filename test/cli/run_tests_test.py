@@ -195,18 +195,21 @@ class RunTests(unittest.TestCase):
             self.assertEqual(left(), ["whole"])
 
     def test_budgets(self):
-        everyday, (_, sanitized) = run_tests.builds(False)[0], run_tests.builds(True)
+        everyday, (whole, sanitized) = run_tests.builds(False)[0], run_tests.builds(True)
         for suite in run_tests.SANITIZED | run_tests.NOT_SANITIZED:
             self.assertIn(suite, run_tests.BUDGET_SECONDS)
         long, short = run_tests.BUDGET_SECONDS["campaign"], run_tests.BUDGET_SECONDS["unit"]
         for build, suites, budget in [(everyday, ["unit"], short), (everyday, ["unit", "campaign"], long), (everyday, ["campaign", "unit"], long),
+                                      (whole, ["unit", "sampled"], run_tests.BUDGET_WHOLE_SECONDS["sampled"]),
                                       (sanitized, ["unit"], run_tests.BUDGET_SANITIZED_SECONDS["unit"]), (sanitized, ["unit", "campaign"], long)]:
             test = {"name": "slow", "suite": [f"paddock:{suite}" for suite in suites]}
             # So many ready processes make it three times as slow.
-            for ready, times in ((0, 1), (3 * ((os.cpu_count() or 1) + 1), 3)):
-                with self.subTest(suites), unittest.mock.patch("os.getloadavg", return_value=(ready, 0, 0)):
+            for ready, slow, times in ((0, 1, 1), (3 * ((os.cpu_count() or 1) + 1), 1, 3), (0, 2, 2)):
+                with (self.subTest(suites), unittest.mock.patch("os.getloadavg", return_value=(ready, 0, 0)),
+                      unittest.mock.patch("run_tests.slowness", return_value=slow)):
                     self.assertIsNone(run_tests.over_budget(build, test, times * budget))
                     self.assertIn(f"{build.directory}: slow took", run_tests.over_budget(build, test, times * budget + 1))
+        self.assertGreaterEqual(run_tests.slowness(), 1)
 
     def test_what_takes_too_long_fails_by_name(self):
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ):
@@ -215,7 +218,7 @@ class RunTests(unittest.TestCase):
             tools = pathlib.Path(folder, "tools")
             shutil.copytree(RUN_TESTS.parent, tools, ignore=shutil.ignore_patterns("__pycache__", "mutants", "check"))
             script = tools / "run_tests.py"
-            script.write_text(script.read_text().replace("if seconds > budget * busy():", 'if test["name"] == "passes":'))
+            script.write_text(script.read_text().replace("if seconds > here:", 'if test["name"] == "passes":'))
             for _ in range(2):  # it is run again, though nothing has changed
                 done = subprocess.run([sys.executable, "-B", script], cwd=folder, text=True, stdin=subprocess.DEVNULL, capture_output=True)
                 self.assertIn("build-test: passes took ", done.stdout)

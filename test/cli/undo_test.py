@@ -303,6 +303,26 @@ class Undo(unittest.TestCase):
         self.assertEqual(self.stores(), only)  # none was made
         server.close()
 
+    def test_a_label_that_another_checkpoint_has_is_told(self):
+        self.assertNotIn("The label", self.paddock_in(self.workspace, "checkpoint", "mine").stdout)  # the control
+        first = json.loads(self.paddock_in(self.workspace, "history", "list", "--json").stdout)["checkpoints"][-1]["checkpoint"]
+        self.assertIn(f"The label mine was that of checkpoint {first}, which --to finds by its number only.",
+                      self.paddock_in(self.workspace, "checkpoint", "mine").stdout)
+        for _ in range(2):
+            self.assertNotIn("The label", self.paddock_in(self.workspace, "checkpoint").stdout)
+
+    def test_a_long_command_is_cut_in_the_list_and_whole_in_json(self):
+        server = self.serve()
+        script = "echo 1 > made; : " + "x" * 200
+        server.call("exec", command="sh", args=["-c", script])
+        line = next(each for each in self.paddock("changes").stdout.splitlines() if " made " in each)
+        self.assertIn("by sh -c echo 1 > made; : xxx", line)
+        self.assertIn("x\N{HORIZONTAL ELLIPSIS}, ", line)
+        self.assertLess(len(line), 120)
+        told = json.loads(self.paddock("changes", "--json").stdout)["changes"]
+        self.assertTrue(any(each.get("command", "").endswith(script) for each in told), told)
+        server.close()
+
     def test_a_checkpoint_says_that_it_begins_a_history(self):
         self.path("sub").mkdir()
         self.path("a").write_text("1")

@@ -110,9 +110,10 @@ protected:
   }
 
   /// The second way to resolve paths makes more calls of the same kinds.
-  [[nodiscard]] static std::size_t stride() {
-    return test::campaign_step() * (GetParam() == resolver::walker ? 7 : 1);
+  [[nodiscard]] static std::size_t stride_of_control() {
+    return GetParam() == resolver::walker ? 7 : 1;
   }
+  [[nodiscard]] static std::size_t stride() { return test::campaign_step() * stride_of_control(); }
   /// Of `whole` moments that a control counts those that are met.
   [[nodiscard]] static std::size_t met(std::size_t whole) { return whole / test::campaign_step(); }
 
@@ -535,7 +536,7 @@ TEST_P(change_set_fault_test, control_files_one_by_one_are_torn) {
   ASSERT_TRUE(one_by_one());
   const picture after = now();
   std::size_t torn = 0;
-  for (std::size_t at = 1;; at += stride()) {
+  for (std::size_t at = 1;; at += stride_of_control()) {
     w.reset();
     std::size_t stops = 0;
     if (run_until(one_by_one, at, stops) != ending::killed) break;
@@ -551,7 +552,7 @@ TEST_P(change_set_fault_test, control_without_its_record_a_kill_leaves_a_mixture
   const change_case& change = test::change_cases().front();
   const ends both = ends_of(change);
   std::size_t torn = 0;
-  for (std::size_t at = 1;; at += stride()) {
+  for (std::size_t at = 1;; at += stride_of_control()) {
     w.reset();
     std::size_t stops = 0;
     if (run_until([&] { return make(change, durability::none); }, at, stops) != ending::killed)

@@ -51,7 +51,7 @@ judged judge(const std::string& text, const std::string& path, entry_kind kind) 
   const ignore_rules rules(text);
   const ignore_match found = rules.match(path, kind);
   require((found.rule == nullptr) == (found.verdict == ignore_verdict::unmatched));
-  return {found.verdict, found.rule == nullptr ? 0 : found.rule->line};
+  return {found.verdict, found.rule == nullptr ? 0 : found.rule->line_number};
 }
 
 /// Without the blanks at the end that have no backslash before them.
@@ -141,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ignore_tree tree;
   tree.add("", ignore_source::gitignore, text);
   const ignore_decision decided = tree.match(path, kind);
-  const judged in_tree{decided.verdict, decided.rule == nullptr ? 0 : decided.rule->line};
+  const judged in_tree{decided.verdict, decided.rule == nullptr ? 0 : decided.rule->line_number};
   require(in_tree == judge_tree_slowly(plain, path, kind));
   if (decided.rule != nullptr) require(decided.file() == ".gitignore");
   return 0;

@@ -20,14 +20,13 @@
 #include <vector>
 
 using namespace paddock;
-using test::ending;
 using test::IsOk;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t stops_max = 100'000;
+constexpr const char* untraceable = "this process may not be traced";
 
 /// From one moment that is tried to the next: `usual`, or of a campaign in part as many times more.
 std::size_t stride(std::size_t usual = 1) {
@@ -57,15 +56,39 @@ protected:
     shell("ln -s b l; mkdir empty; touch -d 2001-02-03 a b d");
     original_ = now();
   }
-  history::options plain() const { return {.threads_max = 1}; }
+  static history::options plain() { return {.threads_max = 1}; }
+
+  /// A history begins, an agent's command changes what there is, and all this is saved.
+  void begin(const std::string& command = "") {
+    {
+      const auto store = begun(plain());
+      point_ = store->state().start;
+      if (!command.empty()) run(*store, command);
+    }
+    changed_ = now();
+    save();
+  }
+  /// What another process does: it restores what was there when the history began.
+  std::function<bool()> a_restore(history::author by = history::author::tool) {
+    return [this, by] {
+      const auto store = open(plain());
+      return store && store->restore({.to = point_, .by = by}).has_value();
+    };
+  }
+  /// Kills `work` each time in what was saved. False: no process may be traced here.
+  [[nodiscard]] bool is_killed_at_each(std::size_t stride, const std::function<bool()>& work,
+                                       const std::function<void(std::size_t)>& look) const {
+    return test::kill_at_each(
+        {.stride = stride}, [this] { load(); }, work, look);
+  }
 
   /// Puts workspace and store back as they were when they were saved.
-  void save() const { copy("ws", "ws.saved"), copy("state", "state.saved"); }
-  void load() const { copy("ws.saved", "ws"), copy("state.saved", "state"); }
+  void save() const { copy("ws", "ws.saved", "state", "state.saved"); }
+  void load() const { copy("ws.saved", "ws", "state.saved", "state"); }
 
   /// What a later process finds, whatever has happened before it.
   void expect_all_back(
-      std::uint64_t point, const std::string& other, std::size_t stop,
+      const std::string& other, std::size_t stop,
       const std::function<void(const std::string&)>& look = [](const std::string&) {}) {
     const auto store = open(plain());
     ASSERT_NE(store, nullptr);
@@ -73,7 +96,7 @@ protected:
     const std::string found = now();
     look(found);
     EXPECT_TRUE(found == original_ || found == other) << "killed at " << stop << ":\n" << found;
-    const auto back = store->restore({.to = point, .paths = {""}, .force = true});
+    const auto back = store->restore({.to = point_, .paths = {""}, .force = true});
     ASSERT_THAT(back, IsOk()) << "killed at " << stop;
     EXPECT_TRUE(back->conflicts.empty())
         << back->conflicts.front().path << ": " << back->conflicts.front().reason;
@@ -83,72 +106,46 @@ protected:
     EXPECT_TRUE(checked->damaged.empty()) << checked->damaged.front();
   }
 
-  std::string original_;
+  std::uint64_t point_ = 0;
+  std::string original_, changed_;
 
 private:
-  void copy(const std::string& from, const std::string& to) const {
-    // The directory itself stays: a store is that of one directory.
-    const std::string line = "mkdir -p '" + (tree / to) + "' && find '" + (tree / to) +
-                             "' -mindepth 1 -delete && cp -a '" + (tree / from) + "/.' '" +
-                             (tree / to) + "'";
+  void copy(const std::string& from, const std::string& to, const std::string& other_from,
+            const std::string& other_to) const {
+    fs::create_directories(tree / to), fs::create_directories(tree / other_to);
+    // The directories themselves stay: a store is that of one directory.
+    const std::string line = "cd '" + (tree / "") + "' && find " + to + ' ' + other_to +
+                             " -mindepth 1 -delete && cp -a " + from + "/. " + to +
+                             " && exec cp -a " + other_from + "/. " + other_to;
     EXPECT_EQ(std::system(line.c_str()), 0);
   }
 };
 
 TEST_F(HistoryKill, ARestoreIsCarriedToItsEnd) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-    run(*store, changed_by);
-  }
-  const std::string changed = now();
-  ASSERT_NE(changed, original_);
-  save();
+  begin(changed_by);
+  ASSERT_NE(changed_, original_);
   bool was_changed = false, was_restored = false;
-  for (std::size_t at = 1;; at += stride_of_calls()) {
-    load();
-    std::size_t stops = 0;
-    const auto work = [&] {
-      const auto store = open(plain());
-      return store && store->restore({.to = point}).has_value();
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+  const auto look = [&](std::size_t at) {
     {
       const auto store = open(plain());
       ASSERT_NE(store, nullptr);
       (void)store->checkpoints();
-      (now() == changed ? was_changed : was_restored) = true;
+      (now() == changed_ ? was_changed : was_restored) = true;
     }
-    expect_all_back(point, changed, at);
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+    expect_all_back(changed_, at);
+  };
+  if (!is_killed_at_each(stride_of_calls(), a_restore(), look)) GTEST_SKIP() << untraceable;
   EXPECT_TRUE(was_changed || stride() > 1);
   EXPECT_TRUE(was_restored || stride() > 1);
 }
 
 /// Also where the next process brings it to its end: a person's undo is no agent's change.
 TEST_F(HistoryKill, APersonsUndoIsTheirsHoweverItEnds) {
-  std::uint64_t point = 0, mark = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-    run(*store, changed_by);
-    mark = store->make_checkpoint("")->number;
-  }
+  begin(changed_by);
+  const std::uint64_t mark = open(plain())->make_checkpoint("")->number;
   save();
   std::size_t undone = 0;
-  for (std::size_t at = 1;; at += stride_of_calls(8)) {
-    load();
-    std::size_t stops = 0;
-    const auto work = [&] {
-      const auto store = open(plain());
-      return store && store->restore({.to = point, .by = history::author::other}).has_value();
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+  const auto look = [&](std::size_t at) {
     const auto list = open(plain())->changes({.since = mark});
     ASSERT_THAT(list, IsOk()) << at;
     for (const history::change& each : list->changes) {
@@ -156,91 +153,63 @@ TEST_F(HistoryKill, APersonsUndoIsTheirsHoweverItEnds) {
       EXPECT_EQ(each.tool, history::persons_undo) << each.path << " at " << at;
     }
     if (!list->changes.empty()) ++undone;
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+  };
+  if (!is_killed_at_each(stride_of_calls(8), a_restore(history::author::other), look))
+    GTEST_SKIP() << untraceable;
   EXPECT_GT(undone, met(1));
 }
 
 TEST_F(HistoryKill, ARecordingLosesNothing) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-  }
-  save();
-  for (std::size_t at = 1;; at += stride_of_calls()) {
-    load();
-    std::size_t stops = 0;
-    std::string reached;
-    const auto work = [&] {
-      const auto store = open(plain());
-      if (!store) return false;
-      const std::vector<std::string> paths{"a", "n/m"};
-      auto recording = store->before_tool("write", paths);
-      write("a", "another");
-      write("n/m", "new");
-      if (!recording.finish().empty()) return false;
-      auto command = store->before_command("exec", "change");
-      fs::remove(workspace() + "/b");
-      write("d/f", "changed by a command");
-      return command.finish().empty() && store->make_checkpoint("end").has_value();
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
-    expect_all_back(point, now(), at);
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+  begin();
+  const auto work = [&] {
+    const auto store = open(plain());
+    if (!store) return false;
+    const std::vector<std::string> paths{"a", "n/m"};
+    auto recording = store->before_tool("write", paths);
+    write("a", "another");
+    write("n/m", "new");
+    if (!recording.finish().empty()) return false;
+    auto command = store->before_command("exec", "change");
+    fs::remove(workspace() + "/b");
+    write("d/f", "changed by a command");
+    return command.finish().empty() && store->make_checkpoint("end").has_value();
+  };
+  const auto look = [&](std::size_t at) { expect_all_back(now(), at); };
+  if (!is_killed_at_each(stride_of_calls(), work, look)) GTEST_SKIP() << untraceable;
 }
 
 /// Nothing that a call has done is taken for a person's, whenever it was killed.
 TEST_F(HistoryKill, WhatAKilledCallDidIsTheAgents) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-  }
-  save();
+  begin();
   std::size_t was_changed = 0;
-  for (std::size_t at = 1;; at += stride_of_calls()) {
-    load();
-    std::size_t stops = 0;
-    const auto work = [&] {
-      const auto store = open(plain());
-      if (!store) return false;
-      const std::vector<std::string> paths{"a", "n/m"};
-      for (const char* text : {"another", "the last"}) {
-        auto recording = store->before_tool("write", paths);
-        write("a", text);
-        write("n/m", text);
-        if (!recording.finish().empty()) return false;
-      }
-      return true;
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+  const auto work = [&] {
+    const auto store = open(plain());
+    if (!store) return false;
+    const std::vector<std::string> paths{"a", "n/m"};
+    for (const char* text : {"another", "the last"}) {
+      auto recording = store->before_tool("write", paths);
+      write("a", text);
+      write("n/m", text);
+      if (!recording.finish().empty()) return false;
+    }
+    return true;
+  };
+  const auto look = [&](std::size_t at) {
     was_changed += now() != original_ ? 1U : 0U;
     const auto store = open(plain());
     ASSERT_NE(store, nullptr);
-    const auto back = store->restore({.to = point}); // the agent's alone
+    const auto back = store->restore({.to = point_}); // the agent's alone
     ASSERT_THAT(back, IsOk()) << at;
     EXPECT_TRUE(back->conflicts.empty()) << at;
     EXPECT_EQ(now(), original_) << "killed at " << at;
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+  };
+  if (!is_killed_at_each(stride_of_calls(), work, look)) GTEST_SKIP() << untraceable;
   EXPECT_GT(was_changed, met(20));
 }
 
 /// A tool may write at any moment, also while another call looks at what there is.
 TEST_F(HistoryKill, WhatAToolDoesWhileOthersLookIsItsOwn) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-  }
-  save();
+  begin();
   using look = std::function<void(history::store&)>;
   const std::vector<std::pair<std::string, look>> looks{
       {"another tool",
@@ -271,11 +240,11 @@ TEST_F(HistoryKill, WhatAToolDoesWhileOthersLookIsItsOwn) {
       injected.end();
       EXPECT_EQ(recording.finish(), "");
       if (!was_written) break;
-      const auto list = store->changes({.since = point});
+      const auto list = store->changes({.since = point_});
       ASSERT_THAT(list, IsOk());
       for (const history::change& each : list->changes)
         EXPECT_EQ(each.by, history::author::tool) << each.path << " at " << at << " of " << name;
-      const auto back = store->restore({.to = point}); // the agent's alone
+      const auto back = store->restore({.to = point_}); // the agent's alone
       ASSERT_THAT(back, IsOk()) << at;
       EXPECT_TRUE(back->conflicts.empty()) << name << ' ' << at << back->conflicts.front().path;
       EXPECT_EQ(now(), original_) << name << ' ' << at;
@@ -287,24 +256,9 @@ TEST_F(HistoryKill, WhatAToolDoesWhileOthersLookIsItsOwn) {
 /// What a restore of the agent has brought about can be taken back by another one, also when it was
 /// killed behind the last of its changes.
 TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-    run(*store, changed_by);
-  }
-  const std::string changed = now();
-  save();
+  begin(changed_by);
   std::size_t taken_back = 0;
-  for (std::size_t at = 1;; at += stride(7)) {
-    load();
-    std::size_t stops = 0;
-    const auto work = [&] {
-      const auto store = open(plain());
-      return store && store->restore({.to = point}).has_value();
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+  const auto look = [&](std::size_t at) {
     const auto store = open(plain());
     ASSERT_NE(store, nullptr);
     std::uint64_t before = 0;
@@ -314,24 +268,18 @@ TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {
       const auto back = store->restore({.to = before});
       ASSERT_THAT(back, IsOk()) << at;
       EXPECT_TRUE(back->conflicts.empty()) << at;
-      EXPECT_EQ(now(), changed) << "killed at " << at;
+      EXPECT_EQ(now(), changed_) << "killed at " << at;
       ++taken_back;
     }
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+  };
+  if (!is_killed_at_each(stride(7), a_restore(), look)) GTEST_SKIP() << untraceable;
   EXPECT_GT(taken_back, met(3));
 }
 
 /// Each call of a recording fails once, or all from one on. The tool's work goes on, and what was
 /// held before is not lost.
 TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-  }
-  save();
+  begin();
   std::size_t told = 0;
   for (const auto lasting : {test::lasting::once, test::lasting::ever}) {
     for (std::size_t at = 1;; at += stride()) {
@@ -355,7 +303,7 @@ TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
         again.end();
       }
       EXPECT_EQ(tree.content("ws/a"), "another");
-      expect_all_back(point, now(), at);
+      expect_all_back(now(), at);
       if (failed == 0 || HasFailure()) break;
     }
   }
@@ -365,32 +313,28 @@ TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
 /// A server that has the workspace open already carries on what another one could not, and puts
 /// down to the restore what the plan says, nothing that a person has done since.
 TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
-  std::uint64_t point = 0;
-  const auto watching = begun(plain());
-  point = watching->state().start;
+  const auto watching = begun(plain()); // it stays open, so that no other one ends the session
+  point_ = watching->state().start;
   run(*watching, changed_by);
-  const std::string changed = now();
+  changed_ = now();
   save();
-  std::size_t carried_on = 0;
-  for (std::size_t at = 1;; at += stride(3)) {
+  decltype(open(plain())) store;
+  const auto prepare = [&] {
+    store.reset();
     load();
-    const auto store = open(plain());
+    store = open(plain());
     ASSERT_NE(store, nullptr);
     (void)store->checkpoints();
-    std::size_t stops = 0;
-    const auto work = [&] {
-      const auto other = open(plain());
-      return other && other->restore({.to = point}).has_value();
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
-    const bool was_half = now() != changed && now() != original_;
+  };
+  std::size_t carried_on = 0;
+  const auto look = [&](std::size_t at) {
+    const bool was_half = now() != changed_ && now() != original_;
     write("a person's", "own");
-    const auto list = store->changes({.since = point, .paths = {"a person's"}});
+    const auto list = store->changes({.since = point_, .paths = {"a person's"}});
     EXPECT_EQ(told(list), "created a person's by other; ") << at;
     fs::remove(workspace() + "/a person's");
     if (was_half) ++carried_on;
-    const auto again = store->restore({.to = point});
+    const auto again = store->restore({.to = point_});
     ASSERT_THAT(again, IsOk()) << at;
     EXPECT_TRUE(again->conflicts.empty())
         << at << again->conflicts.front().path << again->conflicts.front().reason;
@@ -398,46 +342,37 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
     EXPECT_EQ(tree.content("ws/b"), "two") << at;
     EXPECT_EQ(tree.content("ws/d/f"), "three") << at;
     EXPECT_FALSE(tree.exists("ws/new")) << at;
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+  };
+  if (!test::kill_at_each({.stride = stride(3)}, prepare, a_restore(), look))
+    GTEST_SKIP() << untraceable;
   EXPECT_GT(carried_on, met(5));
 }
 
 class HistoryKillForGood : public HistoryKill {
 protected:
-  /// Killed at this moment and each `step`-th after it. Counts how often a store told of it.
-  void kill_from(std::size_t first, std::size_t step) {
-    for (std::size_t at = first;; at += step) {
-      // Copies are other objects: what is moved is made anew each time.
+  /// Killed at this moment and each fifth after it. Counts how often a store told of it.
+  [[nodiscard]] bool is_killed_from(std::size_t first) {
+    // Copies are other objects: what is moved is made anew each time.
+    const auto prepare = [this] {
       shell("find . -mindepth 1 -delete; mkdir d; echo three > d/f; echo one > a");
-      std::uint64_t point = 0;
-      {
-        const auto store = begun(plain());
-        point = store->state().start;
-        run(*store, "mv d e; echo 2 > a");
-      }
-      std::size_t stops = 0;
-      const auto work = [&] {
-        const auto other = open(plain());
-        return other && other->restore({.to = point}).has_value();
-      };
-      const ending end = test::run_until(work, at, stops);
-      if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
+      const auto store = begun(plain());
+      point_ = store->state().start;
+      run(*store, "mv d e; echo 2 > a");
+    };
+    const auto look = [this](std::size_t at) {
       std::error_code failed;
       fs::rename(workspace() + "/e", workspace() + "/elsewhere", failed);
       const auto store = open(plain());
       ASSERT_NE(store, nullptr);
-      EXPECT_THAT(store->changes({.since = point}), IsOk()) << at;
+      EXPECT_THAT(store->changes({.since = point_}), IsOk()) << at;
       if (!store->state().trouble.empty()) {
         ++told_so;
         EXPECT_THAT(store->state().trouble, testing::HasSubstr("cut short")) << at;
       }
       EXPECT_THAT(store->make_checkpoint("goes on"), IsOk()) << at;
       EXPECT_EQ(std::system(("grep -rqs three '" + workspace() + "'").c_str()), 0) << at;
-      if (end == ending::finished || HasFailure()) break;
-      ASSERT_LT(at, stops_max);
-    }
+    };
+    return test::kill_at_each({.stride = 5, .first = first}, prepare, a_restore(), look);
   }
 
   std::size_t told_so = 0;
@@ -447,12 +382,9 @@ protected:
 /// history goes on, and says so.
 TEST_F(HistoryKillForGood, ARestoreThatCannotBeCarriedOnEndsNoHistory) {
   // The moments of interest are few, and may lie between those that are tried at first.
-  const std::size_t step = stride(5);
-  for (std::size_t turn = 0; turn < step; ++turn)
-    if (told_so == 0 && !HasFailure() && !IsSkipped()) kill_from(1 + 2 * turn % step, step);
-  if (!IsSkipped()) {
-    EXPECT_GT(told_so, 0u);
-  }
+  for (const std::size_t first : {1U, 3U, 5U, 2U, 4U})
+    if (told_so == 0 && !HasFailure() && !is_killed_from(first)) GTEST_SKIP() << untraceable;
+  EXPECT_GT(told_so, 0u);
 }
 
 /// Directories that move, come and go in one another, and a file with two names: killed, or with a
@@ -469,27 +401,18 @@ protected:
     run(*store, "ln src/m m; mv src/net/http/x lib/; rmdir src/net/http; touch m; mv src source");
     changed_ = now();
   }
-  std::uint64_t point_ = 0;
-  std::string changed_;
 };
 
 TEST_F(HistoryKillMoves, AreCarriedToTheirEnd) {
   bool was_changed = false, was_restored = false;
-  for (std::size_t at = 1;; at += stride_of_calls(4)) {
-    make_anew();
-    std::size_t stops = 0;
-    const auto work = [&] {
-      const auto store = open(plain());
-      return store && store->restore({.to = point_}).has_value();
-    };
-    const ending end = test::run_until(work, at, stops);
-    if (end == ending::untraceable) GTEST_SKIP() << "this process may not be traced";
-    expect_all_back(point_, changed_, at, [&](const std::string& found) {
+  const auto look = [&](std::size_t at) {
+    expect_all_back(changed_, at, [&](const std::string& found) {
       (found == changed_ ? was_changed : was_restored) = true;
     });
-    if (end == ending::finished || HasFailure()) break;
-    ASSERT_LT(at, stops_max);
-  }
+  };
+  if (!test::kill_at_each(
+          {.stride = stride_of_calls(4)}, [this] { make_anew(); }, a_restore(), look))
+    GTEST_SKIP() << untraceable;
   EXPECT_TRUE(was_changed || stride() > 1);
   EXPECT_TRUE(was_restored || stride() > 1);
 }
@@ -509,7 +432,7 @@ TEST_F(HistoryKillMoves, AreTakenBackWhereACallFails) {
       injected.end();
       if (!back) ++refused;
     }
-    expect_all_back(point_, changed_, at);
+    expect_all_back(changed_, at);
     if (failed == 0 || HasFailure()) break;
   }
   EXPECT_GT(refused, met(10));
@@ -570,14 +493,7 @@ TEST_F(HistoryKill, LosesNothingThatIsSavedMeanwhile) {
 
 /// Each call of a restore fails once: the workspace is as it was, or as it was to be.
 TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
-  std::uint64_t point = 0;
-  {
-    const auto store = begun(plain());
-    point = store->state().start;
-    run(*store, changed_by);
-  }
-  const std::string changed = now();
-  save();
+  begin(changed_by);
   std::size_t refused = 0;
   for (std::size_t at = 1;; at += stride()) {
     load();
@@ -587,13 +503,13 @@ TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
       ASSERT_NE(store, nullptr);
       (void)store->checkpoints();
       test::injection injected({.at = at, .os_errno = EIO});
-      const auto back = store->restore({.to = point});
+      const auto back = store->restore({.to = point_});
       failed = test::injection::failed();
       injected.end();
       if (!back) ++refused;
-      EXPECT_EQ(now(), back ? original_ : changed) << "at " << at;
+      EXPECT_EQ(now(), back ? original_ : changed_) << "at " << at;
     }
-    expect_all_back(point, changed, at);
+    expect_all_back(changed_, at);
     if (failed == 0 || HasFailure()) break;
   }
   EXPECT_GT(refused, met(10));

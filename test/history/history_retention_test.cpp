@@ -343,16 +343,18 @@ TEST_F(HistoryRetention, AFullStoreListsWhatItKnows) {
   write("a", "0");
   const auto store = begun(how);
   run(*store, "echo 1 > a");
-  std::string failure;
-  for (int i = 0; i < 100 && failure.empty(); ++i) {
+  std::string failure, listed;
+  // What does not fit behind a command may fit when it is listed, and the other way round.
+  for (int i = 0; i < 100 && store->state().trouble.empty(); ++i) {
     auto recording = store->before_command("exec", "work");
     for (int each = 0; each < 20; ++each)
       write("a-rather-long-name-" + std::to_string(each), std::to_string(i));
     failure = recording.finish();
+    listed = told(store->changes({}));
   }
-  EXPECT_THAT(failure, testing::HasSubstr("paddock history gc"));
-  EXPECT_THAT(told(store->changes({})), testing::HasSubstr("modified a by exec"));
-  EXPECT_EQ(store->state().trouble, failure);
+  EXPECT_THAT(store->state().trouble, testing::HasSubstr("paddock history gc"));
+  EXPECT_THAT(failure, testing::AnyOf("", store->state().trouble));
+  EXPECT_THAT(listed, testing::HasSubstr("modified a by exec"));
 }
 
 /// How old the checkpoints of eight starts are, in days, and how many go at the ninth.

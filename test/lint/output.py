@@ -14,7 +14,6 @@ ALLOWED = {
     "tools/common/output.cpp": None,
     "tools/cli/progress_line.cpp": None,  # moves the cursor itself; its name is the program's
     "tools/cli/skills/skills_change.cpp": 2,  # so does its own line, of numbers
-    "tools/cli/demo_files.cpp": 1,  # a program that the demonstration writes
     "tools/common/host_config.cpp": 4,  # what a person gave the options, for a file
     "tools/adapter/audit_log.cpp": 1,  # a file, of JSON
     "tools/page/application.cpp": 1,  # the address of the page

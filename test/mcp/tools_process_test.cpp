@@ -43,6 +43,13 @@ protected:
   }
 };
 
+TEST_F(tools_process, a_script_is_run_by_a_shell) {
+  const auto done = call("startProcess",
+                         R"({"script":"echo a && echo \"$1\" | cat","args":["b"],"waitMs":60000})");
+  EXPECT_EQ("a\nb\n", done.string("output")) << done.json;
+  EXPECT_EQ(0, done.integer("exitCode"));
+}
+
 TEST_F(tools_process, one_is_started_read_written_to_and_stopped) {
   const auto started = start("echo ready; exec cat", R"(,"until":"^ready$","waitMs":60000)");
   EXPECT_EQ("process state output next matched", started.keys());
@@ -183,6 +190,9 @@ TEST_F(tools_process, refusals_say_what_to_do) {
       {"startProcess", R"({"command":"true","until":"("})", "invalid_argument", "until: "},
       {"startProcess", R"({"command":"no-such-program"})", "not_found", "no such program"},
       {"startProcess", R"({"command":"true","cwd":"no-such"})", "not_found", "cwd"},
+      {"startProcess", "{}", "invalid_argument", "script is missing"},
+      {"startProcess", R"({"command":"true","script":"true"})", "invalid_argument", "one of them"},
+      {"startProcess", R"({"command":"cd"})", "not_found", "or script"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.tool + c.arguments);

@@ -279,7 +279,7 @@ TEST(search_ends, an_answer_that_ended_early_is_truncated) {
     matches.coverage.ended_early = each.ended;
     found_files found{.total = each.total, .coverage = {.ended_early = each.ended}};
     if (shows) {
-      matches.files.push_back({.path = "f", .lines = {{.line = 1}, {.line = 2}}});
+      matches.files.push_back({.path = "f", .lines = {{.line_number = 1}, {.line_number = 2}}});
       found.paths = {"a", "b"};
     }
     mcp::json_writer searched, listed;

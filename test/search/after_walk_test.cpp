@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -45,6 +46,10 @@ protected:
     find_options how{.threads_max = 1};
     const injection meanwhile({.before = [&](std::size_t) { change(how.bounds); }});
     return find_files(*where, ".", *glob::compile("*"), how);
+  }
+  void file_in(const std::string& directory, const std::string& name, std::string_view text) {
+    std::filesystem::create_directories(tree / directory);
+    tree.file(directory + "/" + name, text);
   }
   static std::string told(const result<tree_map>& map) {
     std::string text = map ? "" : "error " + std::string(wire_name(map.error().code));
@@ -203,6 +208,50 @@ TEST_F(after_walk, pages_are_parts_of_the_whole) {
         const auto want = rest.first(std::min<std::size_t>(rest.size(), limit));
         EXPECT_EQ(std::vector(want.begin(), want.end()), page->paths) << offset << ' ' << limit;
       }
+  }
+}
+
+/// Whatever thread meets them, and though `a-b` is met before what is in `a`.
+TEST_F(after_walk, paths_are_given_in_their_order) {
+  for (const char* name :
+       {"a b", "a", "a-b", "a-", "a.c", "a0", "aaaaaaaa", "aaaaaaaa-b", "aaaaaaa"})
+    for (const char* below : {"", "/a", "/a-b", "/a/a-b", "/aa"})
+      for (const char* file : {"a.c", "a+b", "a00000000"})
+        file_in("deep/" + std::string(name) + below, file, "x");
+  std::vector<std::string> expected;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(tree.path()))
+    expected.push_back(std::filesystem::relative(each.path(), tree.path()));
+  std::ranges::sort(expected);
+  const auto where = root::open(tree.path());
+  const glob all = *glob::compile("**");
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    std::vector<std::string> given;
+    const auto found = find_files(*where, ".", all, {.threads_max = threads},
+                                  [&](std::string_view path) { given.emplace_back(path); });
+    ASSERT_TRUE(found);
+    EXPECT_EQ(expected, given) << threads;
+    EXPECT_EQ(expected.size(), found->total);
+    EXPECT_TRUE(found->paths.empty());
+  }
+}
+
+/// What is counted by rule is told after the directories with the rules were freed.
+TEST_F(after_walk, rules_of_many_directories_are_counted) {
+  for (int i = 0; i < 50; ++i) {
+    const std::string directory = "d" + std::to_string(i) + "/in";
+    file_in(directory, ".gitignore", "*.o\n");
+    file_in(directory, "x.o", "x");
+    file_in(directory + "/below", "y.o", "x");
+  }
+  const auto where = root::open(tree.path());
+  const auto found = find_files(*where, ".", *glob::compile("*.o"), {.threads_max = 4});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(0U, found->total);
+  EXPECT_EQ(100U, found->coverage.ignored);
+  ASSERT_FALSE(found->coverage.ignored_by.empty());
+  for (const ignoring_rule& rule : found->coverage.ignored_by) {
+    EXPECT_EQ("*.o", rule.rule);
+    EXPECT_EQ(2U, rule.entries);
   }
 }
 

@@ -83,14 +83,14 @@ TEST(IgnoreRulesOfAFile, AreNamedWithTheirLines) {
   const ignore_rules rules("# first\n\n*.o\n  \n!keep.o  \nbuild/\n");
   ASSERT_EQ(3u, rules.rules().size());
   EXPECT_EQ("*.o", rules.rules()[0].text);
-  EXPECT_EQ(3u, rules.rules()[0].line);
+  EXPECT_EQ(3u, rules.rules()[0].line_number);
   EXPECT_EQ("!keep.o", rules.rules()[1].text);
   EXPECT_TRUE(rules.rules()[1].negated);
-  EXPECT_EQ(6u, rules.rules()[2].line);
+  EXPECT_EQ(6u, rules.rules()[2].line_number);
   EXPECT_TRUE(rules.rules()[2].directories_only);
   const auto found = rules.match("x/keep.o", entry_kind::file);
   ASSERT_NE(nullptr, found.rule);
-  EXPECT_EQ(5u, found.rule->line);
+  EXPECT_EQ(5u, found.rule->line_number);
 }
 
 std::string decided(const ignore_tree& tree, std::string_view path,
@@ -98,7 +98,7 @@ std::string decided(const ignore_tree& tree, std::string_view path,
   const auto found = tree.match(path, kind);
   if (found.rule == nullptr) return "";
   const std::string mark = found.verdict == included ? "+" : "-";
-  return mark + found.file() + ':' + std::to_string(found.rule->line);
+  return mark + found.file() + ':' + std::to_string(found.rule->line_number);
 }
 
 TEST(IgnoreTree, TheNearestFileDecides) {

@@ -28,7 +28,7 @@ int main() {
       if (directory) text.pop_back();
       const auto found =
           tree.match(text, directory ? paddock::entry_kind::directory : paddock::entry_kind::file);
-      std::cout << (found.rule ? found.file() + ':' + std::to_string(found.rule->line) : "-")
+      std::cout << (found.rule ? found.file() + ':' + std::to_string(found.rule->line_number) : "-")
                 << '\n';
     }
   }

@@ -21,7 +21,7 @@ void tell(std::string& out, const search_coverage& of) {
   out += std::to_string(of.entries) + ' ' + std::to_string(of.directories) + ' ' +
          std::to_string(of.ignored) + ' ' + std::to_string(of.unreadable) + '\n';
   for (const ignoring_rule& rule : of.ignored_by)
-    out += rule.rule + rule.file + std::to_string(rule.line) + ' ' + std::to_string(rule.entries) +
+    out += rule.rule + rule.file + std::to_string(rule.line_number) + ' ' + std::to_string(rule.entries) +
            '\n';
   for (const unread_entry& each : of.unread)
     out += each.path + ' ' + std::string(wire_name(each.why)) + '\n';
@@ -57,7 +57,7 @@ std::string answers(const root& r, unsigned threads) {
     for (const file_matches& file : found->files) {
       out += file.path + ' ' + std::to_string(file.count) + '\n';
       for (const found_line& line : file.lines)
-        out += std::to_string(line.line) + (line.context ? '-' : ':') + line.text + '\n';
+        out += std::to_string(line.line_number) + (line.context ? '-' : ':') + line.text + '\n';
     }
     tell(out, found->coverage);
   }

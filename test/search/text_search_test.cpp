@@ -28,7 +28,7 @@ std::string told(const text_matches& found) {
     if (file.lines.empty()) out += file.path + ' ' + std::to_string(file.count) + '\n';
     for (const found_line& line : file.lines) {
       const char mark = line.context ? '-' : ':';
-      out += file.path + mark + std::to_string(line.line) + mark + line.text + '\n';
+      out += file.path + mark + std::to_string(line.line_number) + mark + line.text + '\n';
     }
   }
   return out;
@@ -360,7 +360,7 @@ TEST(TextPattern, MatchesLines) {
     std::string lines;
     for (const file_matches& file : matches->files)
       for (const found_line& line : file.lines)
-        lines += std::to_string(line.line) + ' ';
+        lines += std::to_string(line.line_number) + ' ';
     EXPECT_EQ(each.lines, lines) << each.pattern;
   }
 }

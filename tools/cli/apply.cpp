@@ -22,11 +22,14 @@
 #include <paddock/text/patch.hpp>
 #include <paddock/text/unified_diff.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace paddock::cli {
 namespace {
@@ -96,11 +99,15 @@ std::string without_end(std::string words) {
   return words;
 }
 
-/// For people, who have no option here that lifts a rule.
+/// For people, who have no option here that lifts a rule: that clause is another, the rest stays.
 std::string for_a_person(std::string words) {
-  const std::size_t at = words.find("a person can allow it with --unprotect ");
-  if (at == std::string::npos) return words;
-  return words.replace(at, std::string::npos, "apply never changes it; use an editor");
+  constexpr std::pair<std::string_view, std::string_view> clauses[] = {
+      {"a person can allow it with --unprotect ", "apply never changes it; use an editor"},
+      {"use git through exec", "use git"}};
+  for (const auto& [said, instead] : clauses)
+    if (const std::size_t at = words.find(said); at != std::string::npos)
+      words.replace(at, std::min(words.find(';', at), words.size()) - at, instead);
+  return words;
 }
 
 void refuse(const mcp::failed_change& why, const file_patch& file, outcome& to) {
@@ -185,6 +192,8 @@ void print_json(const outcome& made, bool is_applied) {
 
 /// On a terminal the differences, elsewhere a line for each file.
 void print_files(const outcome& made, bool dry_run) {
+  if (made.files.empty())
+    print_words("Nothing to change: the patch takes back all that it does.\n");
   for (const planned_file& file : made.files) {
     const auto [done, would] = deed_on(file);
     std::string counts =

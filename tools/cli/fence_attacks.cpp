@@ -298,7 +298,7 @@ bool attack_fence(mcp::client& server, const std::string& workspace) {
   const field in{server, workspace, like_it.path(), all};
   prepare(in.workspace);
   prepare(in.outside);
-  print_words("\nThe same agent tries to leave:\n\n");
+  print_words("\nAnother agent tries to leave:\n\n");
   attack_from_tools(in);
   attack_from_commands(in);
   if (all.held + all.failed == 0)

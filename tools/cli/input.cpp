@@ -23,6 +23,8 @@ std::optional<std::string> read_input(const std::string& name, std::string& prob
   std::error_code none;
   if (name != "-" && std::filesystem::is_directory(name, none))
     problem = "is a directory";
+  else if (name != "-" && !std::filesystem::exists(name, none) && !none)
+    problem = "is not there";
   else if (in.bad() || (bytes.empty() && !in.eof()))
     problem = "cannot be read";
   else if (bytes.size() > input_bytes_max)

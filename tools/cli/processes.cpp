@@ -8,7 +8,7 @@
 #include "common/output.hpp"
 #include "common/process_sockets.hpp"
 #include "common/terminal.hpp"
-#include "mcp/tools/process_desk.hpp"
+#include "mcp/tools/process_socket.hpp"
 #include "subcommands.hpp"
 
 #include <paddock/mcp/json.hpp>
@@ -40,7 +40,7 @@ struct process_options {
 };
 
 struct known_process {
-  std::string desk; ///< the socket file of its server
+  std::string socket; ///< the socket file of its server
   std::string workspace;
   std::string id;
   std::string command;
@@ -60,8 +60,8 @@ std::string ending_of(const mcp::json_view& told) {
 /// Of all servers that answer, in the order of their start.
 std::vector<known_process> all_processes() {
   std::vector<known_process> all;
-  for (const std::string& desk : mcp::desks_in(process_sockets_directory())) {
-    const auto answer = mcp::ask_desk(desk, R"({"list":true})");
+  for (const std::string& socket : mcp::process_sockets_in(process_sockets_directory())) {
+    const auto answer = mcp::ask_process_socket(socket, R"({"list":true})");
     if (!answer) continue; // it has just ended
     mcp::json_document document;
     const auto told = document.parse(*answer);
@@ -70,7 +70,7 @@ std::vector<known_process> all_processes() {
       const auto text = [](const mcp::json_view& of) {
         return std::string(of.string().value_or(""));
       };
-      all.push_back({.desk = desk,
+      all.push_back({.socket = socket,
                      .workspace = text((*told)["workspace"]),
                      .id = text(each["process"]),
                      .command = text(each["command"]),
@@ -107,7 +107,7 @@ std::optional<known_process> find_process(std::string_view program, const std::s
 /// What its server says; nothing after the program has complained.
 std::optional<std::string> asked(std::string_view program, const known_process& of,
                                  const std::string& question) {
-  auto answer = mcp::ask_desk(of.desk, question);
+  auto answer = mcp::ask_process_socket(of.socket, question);
   if (answer) return *std::move(answer);
   complain(program, answer.error().code == error_code::not_found
                         ? "its server has ended, and the process with it"

@@ -6,13 +6,13 @@
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/detail/visible_text.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 namespace paddock::cli {
 namespace {
@@ -34,6 +34,18 @@ bool is_kept(char c) {
 
 bool is_plain_or_kept(char c) {
   return is_kept(c) || c == '\v' || c == '\f' || (c >= 0x20 && c < 0x7F); // those feed lines, too
+}
+
+/// Whether all are. Eight bytes at once, for all that is printed is asked.
+bool is_plain(std::string_view bytes) {
+  constexpr std::uint64_t each = 0x0101'0101'0101'0101;
+  for (std::uint64_t eight = 0; bytes.size() >= sizeof eight; bytes.remove_prefix(sizeof eight)) {
+    std::memcpy(&eight, bytes.data(), sizeof eight);
+    const bool may_differ = ((eight | (eight - 0x20 * each) | (eight + each)) & 0x80 * each) != 0;
+    if (may_differ && !std::ranges::all_of(bytes.substr(0, sizeof eight), is_plain_or_kept))
+      return false;
+  }
+  return std::ranges::all_of(bytes, is_plain_or_kept);
 }
 
 /// Control characters, also those of one byte beyond ASCII, and what turns the direction of text.
@@ -156,7 +168,8 @@ void print_json_line(std::string_view json) {
 }
 
 bool print_content(std::string_view bytes) {
-  static const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  const bool is_terminal = output_is_terminal();
+  if (!is_terminal && is_plain(bytes)) return pass_on(bytes), true;
   const std::string shown = is_terminal ? harmless_words(bytes) : harmless_content(bytes);
   write_out(shown, stdout);
   return is_terminal || shown == bytes;

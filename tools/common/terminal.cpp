@@ -45,11 +45,6 @@ std::size_t take_columns(std::string_view& utf8) {
 
 colours chosen = colours::automatic; // before threads start
 
-bool output_is_terminal() {
-  static const bool terminal = ::isatty(STDOUT_FILENO) != 0;
-  return terminal;
-}
-
 std::string_view code_of(style wanted) {
   switch (wanted) {
   case style::plain:
@@ -67,6 +62,11 @@ std::string_view code_of(style wanted) {
 }
 
 } // namespace
+
+bool output_is_terminal() {
+  static const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+  return terminal;
+}
 
 std::string without_controls(std::string_view utf8) {
   return detail::on_one_line(utf8);

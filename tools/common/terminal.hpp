@@ -18,6 +18,8 @@ void choose_colours(colours wanted);
 /// Whether standard output is a terminal that wants colours (NO_COLOR is respected), or somebody
 /// has asked for them.
 [[nodiscard]] bool output_has_colours();
+/// Whether standard output is a terminal.
+[[nodiscard]] bool output_is_terminal();
 /// `text` in a style; unchanged where standard output has no colours.
 [[nodiscard]] std::string styled(std::string_view text, style wanted);
 

@@ -25,9 +25,9 @@ namespace paddock {
   X(name_too_long,      "name_too_long",      "a path component is longer than 255 bytes",     "use a shorter file name")                    \
   X(path_too_long,      "path_too_long",      "the path is too long or too deep",              "use a shorter path")                         \
   X(not_found,          "not_found",          "no such file or directory",                     "list the parent directory to see which names exist") \
-  X(already_exists,     "already_exists",     "the destination already exists",                "choose another name, or remove the existing entry first") \
-  X(not_a_directory,    "not_a_directory",    "a directory was expected",                      "use the tool for files, or correct the path") \
-  X(is_a_directory,     "is_a_directory",     "a file was expected, but this is a directory",  "use the tool for directories, or name a file inside it") \
+  X(already_exists,     "already_exists",     "something has this name already",               "choose another name, or move or delete what has it") \
+  X(not_a_directory,    "not_a_directory",    "a directory was expected",                      "name a directory, or read it as a file") \
+  X(is_a_directory,     "is_a_directory",     "a file was expected, but this is a directory",  "list the directory, and name a file in it") \
   X(not_regular,        "not_regular",        "not a regular file (FIFO, socket or device)",   "only regular files can be used here")        \
   X(not_empty,          "not_empty",          "the directory is not empty",                    "delete its contents first, or set recursive to true") \
   X(escapes_root,       "escapes_root",       "the path leaves the workspace",                 "use a path inside the workspace")            \

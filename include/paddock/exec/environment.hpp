@@ -21,6 +21,7 @@
 #include <paddock/base/result.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,101 +60,51 @@ struct environment_request {
 inline constexpr std::string_view inherited_by_default[] = {
     "PATH", "HOME", "LANG", "LC_*", "TERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR"};
 
-struct refused_variable {
-  std::string_view pattern; ///< as in inherited_by_default
+struct refused_variables_row {
+  std::string_view patterns; ///< as in inherited_by_default, between single spaces
   std::string_view reason;
 };
 
-// clang-format off
-inline constexpr refused_variable refused_variables[] = {
-    {"LD_*", "changes which libraries the dynamic loader puts into a program"},
-    {"DYLD_*", "changes which libraries the dynamic loader puts into a program"},
-    {"GLIBC_TUNABLES", "changes the C library underneath a program"},
-    {"MALLOC_*", "changes the C library underneath a program"},
-    {"GCONV_PATH", "makes the C library load code from another place"},
-    {"GETCONF_DIR", "makes the C library load code from another place"},
-    {"LOCPATH", "makes the C library load its data from another place"},
-    {"NLSPATH", "makes the C library load format strings from another place"},
-    {"OPENSSL_CONF", "makes OpenSSL load code from another place"},
-    {"OPENSSL_ENGINES", "makes OpenSSL load code from another place"},
-    {"OPENSSL_MODULES", "makes OpenSSL load code from another place"},
+inline constexpr refused_variables_row refused_variables[] = {
+    {"LD_* DYLD_*", "changes which libraries the dynamic loader puts into a program"},
+    {"GLIBC_TUNABLES MALLOC_*", "changes the C library underneath a program"},
+    {"GCONV_PATH GETCONF_DIR LOCPATH NLSPATH",
+     "makes the C library load code or data from another place"},
+    {"OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES", "makes OpenSSL load code from another place"},
 
-    {"BASH_ENV", "makes a shell run a file before its script"},
-    {"ENV", "makes a shell run a file before its script"},
-    {"ZDOTDIR", "makes a shell run a file before its script"},
-    {"FPATH", "makes a shell load functions from another place"},
-    {"BASH_FUNC_*", "defines functions that replace commands in a shell"},
-    {"BASH_LOADABLES_PATH", "makes a shell load code from another place"},
-    {"PS4", "is expanded, commands included, when a shell traces"},
-    {"PROMPT_COMMAND", "is run by a shell at every prompt"},
-    {"SHELLOPTS", "changes how a shell reads its script"},
-    {"BASHOPTS", "changes how a shell reads its script"},
-    {"IFS", "changes how a shell reads its script"},
+    {"BASH_ENV ENV ZDOTDIR", "makes a shell run a file before its script"},
+    {"FPATH BASH_FUNC_* BASH_LOADABLES_PATH",
+     "makes a shell run other functions or code for a command"},
+    {"PS4 PROMPT_COMMAND", "is run by a shell"},
+    {"SHELLOPTS BASHOPTS IFS", "changes how a shell reads its script"},
 
-    {"NODE_OPTIONS", "makes node load other code first"},
-    {"NODE_PATH", "makes node load modules from another place"},
-    {"NODE_REPL_EXTERNAL_MODULE", "makes node load other code first"},
-    {"npm_config_node_options", "makes npm run node with other code first"},
-    {"NPM_CONFIG_NODE_OPTIONS", "makes npm run node with other code first"},
-    {"npm_config_script_shell", "makes npm run scripts in another program"},
-    {"NPM_CONFIG_SCRIPT_SHELL", "makes npm run scripts in another program"},
-    {"PYTHONPATH", "makes python load modules from another place"},
-    {"PYTHONHOME", "makes python load modules from another place"},
-    {"PYTHONUSERBASE", "makes python load modules from another place"},
-    {"PYTHONPLATLIBDIR", "makes python load modules from another place"},
-    {"PYTHONPYCACHEPREFIX", "makes python load modules from another place"},
-    {"PYTHONEXECUTABLE", "makes python load modules from another place"},
-    {"PYTHONSTARTUP", "makes python run a file first"},
-    {"PYTHONINSPECT", "makes python go on after its script"},
-    {"PYTHONBREAKPOINT", "makes python call other code"},
-    {"PYTHONWARNINGS", "makes python import a module first"},
-    {"PERL5OPT", "makes perl load other code first"},
-    {"PERL5DB", "makes perl load other code first"},
-    {"PERL5LIB", "makes perl load modules from another place"},
-    {"PERLLIB", "makes perl load modules from another place"},
-    {"RUBYOPT", "makes ruby load other code first"},
-    {"RUBYLIB", "makes ruby load modules from another place"},
-    {"RUBYSHELL", "makes ruby run commands in another program"},
-    {"JAVA_TOOL_OPTIONS", "makes java load other code first"},
-    {"_JAVA_OPTIONS", "makes java load other code first"},
-    {"JDK_JAVA_OPTIONS", "makes java load other code first"},
-    {"CLASSPATH", "makes java load classes from another place"},
-    {"DOTNET_STARTUP_HOOKS", "makes dotnet load other code first"},
-    {"CORECLR_*", "makes dotnet load other code first"},
-    {"LUA_INIT*", "makes lua run other code first"},
-    {"LUA_PATH*", "makes lua load modules from another place"},
-    {"LUA_CPATH*", "makes lua load modules from another place"},
-    {"R_PROFILE*", "makes R run a file first"},
-    {"R_ENVIRON*", "makes R read its environment from a file"},
-    {"PHPRC", "makes php load other code first"},
-    {"PHP_INI_SCAN_DIR", "makes php load other code first"},
+    {"NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE", "makes node load other code"},
+    {"npm_config_node_options NPM_CONFIG_NODE_OPTIONS npm_config_script_shell "
+     "NPM_CONFIG_SCRIPT_SHELL",
+     "makes npm run other code or another program"},
+    {"PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONPLATLIBDIR PYTHONPYCACHEPREFIX PYTHONEXECUTABLE",
+     "makes python load modules from another place"},
+    {"PYTHONSTARTUP PYTHONINSPECT PYTHONBREAKPOINT PYTHONWARNINGS", "makes python run other code"},
+    {"PERL5OPT PERL5DB PERL5LIB PERLLIB", "makes perl load other code"},
+    {"RUBYOPT RUBYLIB RUBYSHELL", "makes ruby load other code or run another program"},
+    {"JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH", "makes java load other code"},
+    {"DOTNET_STARTUP_HOOKS CORECLR_*", "makes dotnet load other code first"},
+    {"LUA_INIT* LUA_PATH* LUA_CPATH*", "makes lua load other code"},
+    {"R_PROFILE* R_ENVIRON*", "makes R read a file first"},
+    {"PHPRC PHP_INI_SCAN_DIR", "makes php load other code first"},
 
-    {"GIT_SSH", "is a program that git runs"},
-    {"GIT_SSH_COMMAND", "is a shell command that git runs"},
-    {"GIT_PROXY_COMMAND", "is a program that git runs"},
-    {"GIT_EXTERNAL_DIFF", "is a shell command that git runs"},
+    {"GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS",
+     "is a program that git or ssh runs"},
     {"GIT_PAGER", "is a shell command that git runs; use git --no-pager or PAGER"},
-    {"GIT_EDITOR", "is a shell command that git runs; use EDITOR"},
-    {"GIT_SEQUENCE_EDITOR", "is a shell command that git runs; use EDITOR"},
-    {"GIT_ASKPASS", "is a program that git runs"},
-    {"SSH_ASKPASS", "is a program that ssh and git run"},
-    {"GIT_EXEC_PATH", "makes git run its parts from another place"},
-    {"GIT_TEMPLATE_DIR", "makes git install hooks from another place"},
+    {"GIT_EDITOR GIT_SEQUENCE_EDITOR", "is a shell command that git runs; use EDITOR"},
+    {"GIT_EXEC_PATH GIT_TEMPLATE_DIR",
+     "makes git run its parts or install hooks from another place"},
     {"GIT_CONFIG*", "can make git run any command; use git -c"},
-    {"HGRCPATH", "can make hg run any command"},
-    {"RSYNC_RSH", "is a shell command that rsync runs"},
-    {"CVS_RSH", "is a program that cvs runs"},
-    {"SVN_SSH", "is a command that svn runs"},
-    {"TAR_OPTIONS", "can make tar run any command"},
-    {"MAKEFILES", "makes make read other files first"},
-    {"RUSTC_WRAPPER", "makes cargo run another compiler"},
-    {"RUSTC_WORKSPACE_WRAPPER", "makes cargo run another compiler"},
-    {"LESSOPEN", "is a shell command that less runs"},
-    {"LESSCLOSE", "is a shell command that less runs"},
-    {"VIMINIT", "is run by vi when it starts"},
-    {"EXINIT", "is run by vi when it starts"},
+    {"HGRCPATH RSYNC_RSH CVS_RSH SVN_SSH TAR_OPTIONS LESSOPEN LESSCLOSE",
+     "can make the tool that reads it run any command"},
+    {"MAKEFILES VIMINIT EXINIT", "makes the tool that reads it obey other files or commands first"},
+    {"RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER", "makes cargo run another compiler"},
 };
-// clang-format on
 
 /// Why a command may not be given this variable, or nothing. Names are compared exactly.
 [[nodiscard]] constexpr std::optional<std::string_view> refusal_of(std::string_view name) noexcept;
@@ -201,39 +152,21 @@ constexpr std::string_view variable_name(std::string_view assignment) noexcept {
   return assignment.substr(0, assignment.find('='));
 }
 
-/// Variables in the order of their first assignment, each with its last. A hash table of its own,
-/// because the standard's headers for one cost more than all of this.
+/// Variables in the order of their first assignment, each with its last.
 class variable_list {
 public:
   void put(std::string_view name, std::string assignment) {
-    if (2 * (all_.size() + 1) > slots_.size()) grow();
-    std::size_t& number = slot_of(name);
-    if (number == 0) {
+    const auto [place, is_new] = places_.try_emplace(std::string(name), all_.size());
+    if (is_new)
       all_.push_back(std::move(assignment));
-      number = all_.size();
-    } else {
-      all_[number - 1] = std::move(assignment);
-    }
+    else
+      all_[place->second] = std::move(assignment);
   }
   std::vector<std::string> take() { return std::move(all_); }
 
 private:
-  /// Holds the variable's place, counted from 1, or 0.
-  std::size_t& slot_of(std::string_view name) {
-    std::size_t at = std::hash<std::string_view>{}(name) % slots_.size();
-    while (slots_[at] != 0 && variable_name(all_[slots_[at] - 1]) != name)
-      at = (at + 1) % slots_.size();
-    return slots_[at];
-  }
-  void grow() {
-    constexpr std::size_t least = 64;
-    slots_.assign(least + 4 * all_.size(), 0);
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      slot_of(variable_name(all_[i])) = i + 1;
-  }
-
   std::vector<std::string> all_;
-  std::vector<std::size_t> slots_;
+  std::map<std::string, std::size_t> places_;
 };
 
 inline bool is_inherited(std::string_view name, std::span<const std::string> pass) noexcept {
@@ -266,8 +199,12 @@ inline std::optional<variable_fault> fault_of(const environment_variable& variab
 } // namespace detail::environment
 
 constexpr std::optional<std::string_view> refusal_of(std::string_view name) noexcept {
-  for (const refused_variable& row : refused_variables)
-    if (detail::environment::matches(row.pattern, name)) return row.reason;
+  for (const refused_variables_row& row : refused_variables)
+    for (std::string_view rest = row.patterns; !rest.empty();) {
+      const std::string_view pattern = rest.substr(0, rest.find(' '));
+      if (detail::environment::matches(pattern, name)) return row.reason;
+      rest.remove_prefix(pattern.size() + (pattern.size() < rest.size() ? 1 : 0));
+    }
   return std::nullopt;
 }
 

@@ -17,10 +17,10 @@ namespace paddock {
 
 /// A rule of an ignore file that left something out.
 struct ignoring_rule {
-  std::string rule;          ///< as written
-  std::string file;          ///< relative to the root
-  std::uint32_t line = 0;    ///< in that file, 1-based
-  std::uint64_t entries = 0; ///< files, and directories with all that is in them as one
+  std::string rule;              ///< as written
+  std::string file;              ///< relative to the root
+  std::uint32_t line_number = 0; ///< in that file, from 1
+  std::uint64_t entries = 0;     ///< files, and directories with all that is in them as one
 
   friend bool operator==(const ignoring_rule&, const ignoring_rule&) = default;
 };

@@ -11,6 +11,7 @@
 ///
 /// Thread-safety: may be called from any thread; it uses threads of its own.
 
+#include <paddock/base/detail/function_view.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/path/root.hpp>
@@ -58,5 +59,14 @@ struct found_files {
 /// returned and `coverage` tells. Errors: those of root::open_beneath; cancelled.
 [[nodiscard]] result<found_files> find_files(const root& root, std::string_view path,
                                              const glob& wanted, const find_options& options = {});
+
+/// Takes a path, which is valid until it returns.
+using path_taker = detail::function_view<void(std::string_view)>;
+
+/// The same, giving each path to `take` instead of listing it, in the same order: what very many
+/// take is mostly memory that is used for the first time. Before an error some may have been given.
+[[nodiscard]] result<found_files> find_files(const root& root, std::string_view path,
+                                             const glob& wanted, const find_options& options,
+                                             const path_taker& take);
 
 } // namespace paddock

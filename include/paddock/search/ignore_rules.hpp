@@ -38,8 +38,8 @@ enum class ignore_verdict : std::uint8_t {
 
 /// One line of an ignore file.
 struct ignore_rule {
-  std::string text;       ///< as written, without the line's end and trailing blanks
-  std::uint32_t line = 0; ///< 1-based
+  std::string text;              ///< as written, without the line's end and trailing blanks
+  std::uint32_t line_number = 0; ///< from 1
   bool negated = false;
   bool directories_only = false;
 };
@@ -152,7 +152,7 @@ inline std::size_t ignore_rules::held_bytes() const noexcept {
 
 inline void ignore_rules::add(std::string_view line, std::uint32_t number) {
   const auto index = static_cast<std::uint32_t>(rules_.size());
-  ignore_rule rule{.text = std::string(line), .line = number};
+  ignore_rule rule{.text = std::string(line), .line_number = number};
   std::string_view pattern = line;
   if ((rule.negated = pattern.starts_with('!'))) pattern.remove_prefix(1);
   if ((rule.directories_only = pattern.ends_with('/'))) pattern.remove_suffix(1);

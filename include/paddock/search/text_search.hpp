@@ -54,10 +54,10 @@ struct search_options {
 
 /// A line of a file.
 struct found_line {
-  std::uint64_t line = 0; ///< 1-based
-  std::string text;       ///< without its line break; bytes of the file, UTF-16 decoded
-  bool context = false;   ///< it is shown because it is near a match
-  bool cut = false;       ///< only a part of it, around the first match
+  std::uint64_t line_number = 0; ///< from 1
+  std::string text;              ///< without its line break; bytes of the file, UTF-16 decoded
+  bool context = false;          ///< it is shown because it is near a match
+  bool cut = false;              ///< only a part of it, around the first match
 
   friend bool operator==(const found_line&, const found_line&) = default;
 };

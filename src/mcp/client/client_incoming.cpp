@@ -134,7 +134,7 @@ void client_core::on_connected(const request_id& id) {
   r.went_out = true;
   if (r.answer_ms == 0) return;
   r.wait.set_deadline_ms(std::min(r.latest_ms, later(sys::monotonic_ms(), r.answer_ms)));
-  r.wait.stir();
+  r.wait.wake();
 }
 
 void client_core::on_refused(const request_id& id, int status, std::string_view body,

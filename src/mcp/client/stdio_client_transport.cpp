@@ -2,7 +2,7 @@
 
 // A server as a child process. A call that waits receives on its own thread, so that it never
 // changes threads: one of the waiting threads leads, reads what comes and hands it out; the others
-// sleep, and the leader stirs one of them when it leaves. While nobody waits, the watcher reads. It
+// sleep, and the leader wakes one of them when it leaves. While nobody waits, the watcher reads. It
 // does not look at the server's output as long as others do, and notices their leaving only after a
 // while, so that a burst of calls does not wake it each time.
 
@@ -129,7 +129,7 @@ bool stdio_client::lead_if_free() {
 void stdio_client::stop_leading() {
   const std::lock_guard lock(guard_);
   led_ = false;
-  if (!sleeping_.empty()) sleeping_.front()->stir();
+  if (!sleeping_.empty()) sleeping_.front()->wake();
   if (closing_) leader_left_.notify_all();
 }
 
@@ -150,8 +150,8 @@ void stdio_client::wait(waiter& w) {
     w.sleep();
     const std::lock_guard lock(guard_);
     std::erase(sleeping_, &w);
-    // The stirring may have been meant for whoever leads next, and this thread may not.
-    if (!led_ && !sleeping_.empty() && w.is_over()) sleeping_.front()->stir();
+    // The waking may have been meant for whoever leads next, and this thread may not.
+    if (!led_ && !sleeping_.empty() && w.is_over()) sleeping_.front()->wake();
   }
 }
 

@@ -54,10 +54,10 @@ void waiter::sleep() {
 
 void waiter::finish() noexcept {
   finished_.store(true);
-  stir();
+  wake();
 }
 
-void waiter::stir() noexcept {
+void waiter::wake() noexcept {
   if (const int event = event_.load(); event >= 0) sys::raise_event(event);
 }
 

@@ -20,7 +20,7 @@ public:
   // --- of the thread that waits
   /// Finished, cancelled, or too late.
   [[nodiscard]] bool is_over() const noexcept;
-  /// Until it is over, or somebody stirs it; also now and then without a reason.
+  /// Until it is over, or somebody wakes it; also now and then without a reason.
   void sleep();
   /// A descriptor that becomes readable on cancellation; -1: none.
   [[nodiscard]] int cancel_descriptor() const noexcept { return cancel_descriptor_; }
@@ -31,7 +31,7 @@ public:
   void finish() noexcept;
   [[nodiscard]] bool is_finished() const noexcept { return finished_.load(); }
   /// Wakes the thread so that it looks around.
-  void stir() noexcept;
+  void wake() noexcept;
   void set_deadline_ms(std::int64_t deadline_ms) noexcept { deadline_ms_.store(deadline_ms); }
 
 private:

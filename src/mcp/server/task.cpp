@@ -53,7 +53,7 @@ task::task(std::shared_ptr<const server::core> core, const active_call& from, st
     : core_(std::move(core)), id_(std::move(id)),
       kept_ms_(kept_ms_of(core_->options.tasks, from.request().task_kept_ms)),
       is_modern_(from.request().revision == revision::r2026_07_28),
-      asked_(std::make_shared<asked>()), voice_(&from.events()), created_ms_(sys::monotonic_ms()) {
+      asked_(std::make_shared<asked>()), events_(&from.events()), created_ms_(sys::monotonic_ms()) {
   const auto parsed = asked_->document.parse(from.request().params.text());
   Expects(parsed.has_value()); // it was parsed before
   asked_->call.emplace(*this, *core_, copy_for_task(from.request(), *parsed, id_));
@@ -62,12 +62,12 @@ task::task(std::shared_ptr<const server::core> core, const active_call& from, st
 
 void task::offer(std::string_view line) {
   const std::lock_guard lock(voice_guard_);
-  if (voice_ != nullptr) voice_->offer(line);
+  if (events_ != nullptr) events_->offer(line);
 }
 
-void task::mute() {
+void task::detach() {
   const std::lock_guard lock(voice_guard_);
-  voice_ = nullptr;
+  events_ = nullptr;
 }
 
 /// How far it is, as progress says it.
@@ -168,7 +168,7 @@ bool task::begin() {
     begun_ = true;
   }
   const std::lock_guard lock(voice_guard_);
-  if (voice_ != nullptr) voice_ = is_modern_ ? nullptr : voice_->after_answer();
+  if (events_ != nullptr) events_ = is_modern_ ? nullptr : events_->after_answer();
   return true;
 }
 
@@ -184,7 +184,7 @@ void task::wait(const std::atomic<bool>& given_up) {
   changed_.wait(lock, [&] { return over_ || given_up.load(); });
 }
 
-void task::stir() {
+void task::wake() {
   const std::lock_guard lock(guard_);
   changed_.notify_all();
 }

@@ -50,13 +50,13 @@ public:
   [[nodiscard]] const std::string& trouble() const noexcept { return asked_->call->trouble(); }
 
   // --- afterwards
-  /// Until the call is over, or `given_up`, which whoever sets it says with `stir`.
+  /// Until the call is over, or `given_up`, which whoever sets it says with `wake`.
   void wait(const std::atomic<bool>& given_up);
-  void stir();
+  void wake();
   /// Tells of the end of the work, which may be over: then at once. Once, as its client knows it.
   void follow(const std::shared_ptr<subscription>& by);
   /// Nothing is said to the client any more.
-  void mute();
+  void detach();
   [[nodiscard]] bool is_over() const;
   /// Whether it is over and nobody is to ask for it any more.
   [[nodiscard]] bool is_stale() const;
@@ -86,7 +86,7 @@ private:
   const bool is_modern_;
   std::shared_ptr<asked> asked_;
   std::mutex voice_guard_;
-  call_events* voice_;
+  call_events* events_;
 
   mutable std::mutex guard_; // after those of calls and tables; never held while others are called
   std::condition_variable changed_;

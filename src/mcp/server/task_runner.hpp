@@ -2,7 +2,7 @@
 #pragma once
 
 // Threads that do one thing each, at most so many at once: the tasks of one connection or of all
-// clients of an HTTP server, and answers of process_desk.
+// clients of an HTTP server, and answers of process_socket.
 //
 // Thread-safety: from any thread. A thread that does not end in time is left behind; what it needs
 // lives as long as it runs.

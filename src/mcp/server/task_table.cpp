@@ -159,7 +159,7 @@ void task_table::close() {
     ending.swap(entries_);
   }
   for (const entry& each : ending) {
-    each.it->mute();
+    each.it->detach();
     (void)each.it->cancel();
   }
 }
@@ -170,7 +170,7 @@ method_result task_table::result_of(call& c) {
   const std::shared_ptr<task> found = find(id);
   if (found == nullptr) return {.json = {}, .error = no_such_task(id), .needed = {}};
   c.only_waits();
-  c.on_cancel([found] { found->stir(); });
+  c.on_cancel([found] { found->wake(); });
   found->wait(c.cancelled());
   c.on_cancel({});
   if (found->is_over()) return found->result();

@@ -15,9 +15,6 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t files_max = 1000;
-constexpr std::string_view the_patch = "the patch";
-/// Of files that parts of a patch change once more, for all parts together.
-constexpr std::uint64_t bytes_again_max = std::uint64_t{256} * 1024 * 1024;
 
 /// Whether a line of the patch is such.
 template <class Is> bool has_line(const file_patch& patch, const Is& is) {
@@ -48,17 +45,6 @@ std::string change_planner::resolved(std::string_view given, final_link last) co
   return normalize_lexically(path);
 }
 
-file_change* change_planner::made_before(std::string_view given) {
-  if (now_ != the_patch) return nullptr;
-  const auto found = claims_.find(resolved(given, final_link::follow));
-  if (found == claims_.end() || found->second.by != now_ || found->second.is_left ||
-      found->second.is_refused || found->second.change >= plan_.changes.size())
-    return nullptr;
-  file_change& earlier = plan_.changes[found->second.change];
-  if (earlier.action == change_action::remove) return nullptr;
-  return earlier.bytes || earlier.before ? &earlier : nullptr; // a link has neither
-}
-
 result<void, failed_change> change_planner::take_file(std::string_view given,
                                                       const std::string& path) {
   const auto [found, is_first] =
@@ -75,10 +61,10 @@ result<void, failed_change> change_planner::take_file(std::string_view given,
     words = "not tried, because an earlier part of the patch for this file was refused";
   else if (other.is_left)
     words += " names this file after it has moved it away; name it as it is called by then, or "
-             "make these changes in two calls";
+             "split the patch here and apply one part after the other";
   else
-    words += " names this file twice, and not only to edit or to rename it; make these changes in "
-             "two calls";
+    words += " changes this file again in a way that cannot be one change with the part before; "
+             "split the patch here and apply one part after the other";
   return failed_change(plain(error_code::invalid_argument, std::move(words)), given);
 }
 
@@ -149,44 +135,6 @@ result<void, failed_change> change_planner::edit(const target& what, const maker
   return push(std::move(change), std::move(file));
 }
 
-result<void, failed_change> change_planner::move_again(file_change& earlier, const target& what,
-                                                       const maker* make) {
-  if (make != nullptr) PADDOCK_CHECK(edit_again(earlier, what, *make));
-  const auto number = static_cast<std::size_t>(&earlier - plan_.changes.data());
-  PADDOCK_CHECK(lead_elsewhere(earlier, what.move_to));
-  claims_[resolved(what.given, final_link::follow)].is_left = true;
-  claims_[resolved(what.move_to, final_link::keep)].change = number;
-  return {};
-}
-
-result<void, failed_change> change_planner::edit_again(file_change& earlier, const target& what,
-                                                       const maker& make) {
-  planned_file& file = plan_.files[static_cast<std::size_t>(&earlier - plan_.changes.data())];
-  const std::string& present = earlier.bytes ? *earlier.bytes : *earlier.before;
-  bytes_again_ += present.size();
-  if (bytes_again_ > bytes_again_max)
-    return failed_change(plain(error_code::too_large,
-                               "the patch has too many parts of this large file; give its hunks "
-                               "one after the other in one part, or in several calls"),
-                         what.given);
-  auto made = make(present);
-  if (!made) {
-    failed_change failed = named(std::move(made.error()), what.given);
-    say_also(failed.why, "; the parts of the patch before it have changed this file; its lines are "
-                         "as they are by then");
-    failed.why.hash = earlier.before ? hash_of(*earlier.before) : std::string();
-    return failed;
-  }
-  const std::size_t counted = earlier.bytes ? present.size() : 0;
-  const std::size_t more = made->bytes.size() - std::min(made->bytes.size(), counted);
-  if (auto taken = file.memory.grow(more, options_.bounds); !taken)
-    return failed_change(mcp::refusal_of(taken.error()), what.given);
-  earlier.bytes = std::move(made->bytes);
-  if (what.is_executable) earlier.is_executable = what.is_executable;
-  file.loose.add(made->loose.lines, made->loose.indentation);
-  return {};
-}
-
 result<void, failed_change> change_planner::create(const target& what, std::string bytes) {
   return push({.action = change_action::create,
                .path = decode_name(what.given),
@@ -211,6 +159,13 @@ result<void, failed_change> change_planner::write(const target& what, std::strin
               std::move(file));
 }
 
+failed_change change_planner::shows_only_a_part(std::string_view given) {
+  return failed_change(
+      plain(error_code::no_match,
+            "the patch deletes this file, but shows only a part of its lines; read it again"),
+      given);
+}
+
 result<void, failed_change> change_planner::take_away(const target& what, const maker* remainder) {
   planned_file file{.given = std::string(what.given)};
   std::string path = decode_name(what.given);
@@ -225,11 +180,7 @@ result<void, failed_change> change_planner::take_away(const target& what, const 
     if (remainder != nullptr) {
       auto rest = (*remainder)(content);
       if (!rest) return named(std::move(rest.error()), what.given);
-      if (!rest->bytes.empty())
-        return failed_change(
-            plain(error_code::no_match,
-                  "the patch deletes this file, but shows only a part of its lines; read it again"),
-            what.given);
+      if (!rest->bytes.empty()) return shows_only_a_part(what.given);
     }
     if (!is_link) change.before = std::move(content);
   }
@@ -341,54 +292,6 @@ result<void, failed_change> change_planner::add(json_view change, std::size_t nu
       say_also(done.error().why, ", or leave it out of paths");
   });
   return done;
-}
-
-result<void, failed_change> change_planner::add(const file_patch& patch) {
-  auto planned = plan(patch);
-  if (planned) return planned;
-  const bool moves = patch.action == patch_action::move;
-  for (const std::string& path : {patch.path, moves ? patch.from : std::string()}) {
-    if (path.empty()) continue;
-    for (const final_link last : {final_link::follow, final_link::keep})
-      claims_
-          .try_emplace(resolved(encode_name(path), last),
-                       claim{now_, encode_name(path), plan_.changes.size()})
-          .first->second.is_refused = true;
-  }
-  return planned;
-}
-
-result<void, failed_change> change_planner::plan(const file_patch& patch) {
-  const std::string path = encode_name(patch.path), from = encode_name(patch.from);
-  const maker make = maker_of(patch);
-  now_ = the_patch;
-  target what{.given = path, .is_executable = patch.is_executable};
-  planned_file source;
-  std::string content;
-  switch (patch.action) {
-  case patch_action::edit:
-    return edit(what, make);
-  case patch_action::move:
-    what.given = from;
-    what.move_to = path;
-    if (file_change* const earlier = made_before(from))
-      return move_again(*earlier, what,
-                        patch.hunks.empty() && !patch.is_executable ? nullptr : &make);
-    return patch.hunks.empty() && !patch.is_executable ? take_away(what) : edit(what, make);
-  case patch_action::remove:
-    return take_away(what, patch.hunks.empty() ? nullptr : &make);
-  case patch_action::copy: {
-    PADDOCK_TRY(content, read({.given = from}, source));
-    if (!what.is_executable) what.is_executable = source.was_executable;
-    break;
-  }
-  case patch_action::create:
-    break;
-  }
-  auto made = make(content);
-  if (!made) return named(std::move(made.error()), path);
-  PADDOCK_CHECK(take_file(path, resolved(path, final_link::keep)));
-  return create(what, std::move(made->bytes));
 }
 
 } // namespace paddock::mcp

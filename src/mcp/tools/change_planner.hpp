@@ -34,8 +34,8 @@ struct planner_options {
 };
 
 /// Plans the changes of one call. Each change is of files as they were before the call, so a file
-/// may be named by one of them only; but for parts of one patch, which edit and rename what those
-/// before them have made, under the name that it has by then.
+/// may be named by one of them only; but for parts of one patch, which change what those before
+/// them have made, under the name that it has by then.
 class change_planner {
 public:
   explicit change_planner(const root& root, const planner_options& options = {})
@@ -48,6 +48,8 @@ public:
   [[nodiscard]] planned_changes take() && { return std::move(plan_); }
 
 private:
+  static constexpr std::string_view the_patch = "the patch";
+
   struct made_text {
     std::string bytes;
     loose_lines loose{};
@@ -77,12 +79,26 @@ private:
   /// Edits what a part of the same patch has made before.
   result<void, failed_change> edit_again(file_change& earlier, const target& what,
                                          const maker& make);
+  /// Removes it, where `remainder` leaves nothing of it.
+  result<void, failed_change> remove_again(file_change& earlier, const target& what,
+                                           const maker* remainder);
+  /// Takes what was to be created out of the plan.
+  result<void, failed_change> forget(const file_change& created, const target& what,
+                                     const std::string& name);
   /// Renames it, and edits it if there is something to edit.
   result<void, failed_change> move_again(file_change& earlier, const target& what,
                                          const maker* make);
 
-  /// What a part of this patch before has made of a file, under its present name; null: nothing.
-  [[nodiscard]] file_change* made_before(std::string_view given);
+  /// What parts of this patch before do to a file, under its present name; null: nothing.
+  [[nodiscard]] file_change* part_before(std::string_view given, final_link last);
+  /// The same of a file that is there by then.
+  [[nodiscard]] file_change* made_before(std::string_view given,
+                                         final_link last = final_link::follow);
+  [[nodiscard]] planned_file& file_of(const file_change& change);
+  result<made_text, failed_change> make_again(const file_change& earlier, const target& what,
+                                              const maker& make);
+  result<void, failed_change> set_bytes(file_change& of, const target& what, std::string bytes);
+  [[nodiscard]] static failed_change shows_only_a_part(std::string_view given);
   /// Takes a file, which is named for the first time, for what is planned next.
   result<void, failed_change> take_file(std::string_view given, const std::string& path);
   /// Makes a move of a change that is to lead elsewhere.

@@ -3,51 +3,66 @@
 
 #include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/tools.hpp"
-#include "sys/syscall.hpp"
 
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace paddock::mcp {
 namespace {
 
-using phrases = std::initializer_list<std::string_view>;
+constexpr error_words no_entry{"ENOENT", "o such file"};
+constexpr error_words no_right{"EACCES", "ermission denied"};
+constexpr error_words not_permitted{"EPERM", "peration not permitted"};
+constexpr error_words read_only_place{"EROFS", "ead-only file system"};
+constexpr error_words busy_place{"EBUSY", "esource busy"};
+constexpr error_words no_network{"ENETUNREACH", "etwork is unreachable"};
+constexpr error_words nobody_answers{"ECONNREFUSED", "onnection refused"};
+constexpr error_words no_resolver{"EAI_AGAIN", "emporary failure"};
+constexpr error_words kept_offline{"ENOTCACHED", "offline mode"}; ///< of npm and cargo
 
-bool holds(std::string_view text, phrases wanted) {
-  return std::ranges::any_of(
-      wanted, [&](std::string_view phrase) { return text.find(phrase) != std::string_view::npos; });
+bool tells(std::string_view text, const error_words& of) {
+  return text.find(of.said) != std::string_view::npos ||
+         text.find(of.name) != std::string_view::npos;
 }
 
-/// Whether `matches` says so of a line of either end of a stream.
-template <class F> bool any_line(const captured_output& stream, F&& matches) {
-  for (const std::string_view text : {std::string_view(stream.head), std::string_view(stream.tail)})
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      if (matches(text.substr(at, end - at))) return true;
-      at = end + 1;
-    }
-  return false;
-}
-
-/// The same of standard error.
-template <class F> bool any_line(const command_outcome& o, F&& matches) {
-  return any_line(o.err, std::forward<F>(matches));
-}
-
-/// Whether `matches` says so of a word of the line that may be a path.
-template <class F> bool any_word(std::string_view line, F&& matches) {
+/// Whether `matches` says so of a word of the text that may be a path.
+template <class F> bool any_word_of(std::string_view text, F&& matches) {
   constexpr std::string_view around = " \t'\"`()[]<>,;:=\r";
-  for (std::size_t at = 0; at < line.size();) {
-    at = std::min(line.find_first_not_of(around, at), line.size());
-    std::size_t end = std::min(line.find_first_of(around, at), line.size());
-    const std::string_view word = line.substr(at, end - at);
+  for (std::size_t at = 0; at < text.size();) {
+    at = std::min(text.find_first_not_of(around, at), text.size());
+    const std::size_t end = std::min(text.find_first_of(around, at), text.size());
+    std::string_view word = text.substr(at, end - at);
+    for (const std::string_view quote : {"\xE2\x80\x98", "\xE2\x80\x99"}) { // as GNU has them
+      if (word.starts_with(quote)) word.remove_prefix(quote.size());
+      if (word.ends_with(quote)) word.remove_suffix(quote.size());
+    }
     if (!word.empty() && matches(word)) return true;
     at = end;
   }
+  return false;
+}
+
+/// Whether `matches` says so of a word of a line of standard error, at either end, that tells one
+/// of the errors; of none: of any line.
+template <class F>
+bool any_word(const command_outcome& o, std::initializer_list<error_words> errors, F&& matches) {
+  const auto is_told = [&](std::string_view line) {
+    return errors.size() == 0 ||
+           std::ranges::any_of(errors, [&](const error_words& each) { return tells(line, each); });
+  };
+  for (const std::string_view text : {std::string_view(o.err.head), std::string_view(o.err.tail)})
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      const std::string_view line = text.substr(at, end - at);
+      if (is_told(line) && any_word_of(line, matches)) return true;
+      at = end + 1;
+    }
   return false;
 }
 
@@ -56,19 +71,9 @@ bool is_outside(const root& root, std::string_view path) {
          (path.starts_with('/') && path.size() > 1 && !strip_root_prefix(path, root.path()));
 }
 
-bool tells_of_mount(std::string_view line) {
-  return holds(line, {"ead-only file system", "EROFS", "esource busy", "EBUSY"});
-}
-
-bool tells_of_permission(std::string_view line) {
-  return holds(line, {"ermission denied", "EACCES"});
-}
-
-/// A protected entry in a path, and what lies before it: "sub/" and ".git/hooks" in
-/// "sub/.git/hooks/a".
+/// A protected entry in a path, as the command wrote it: "sub/.git/hooks/a".
 struct protected_place {
-  std::string path; ///< as the command wrote it
-  std::string before;
+  std::string path;
   protected_name rule;
 };
 
@@ -83,46 +88,24 @@ std::optional<protected_place> place_in(const root& root, const command& run,
     word.remove_prefix(2);
   const std::string whole = "/" + std::string(word) + "/";
   for (const protected_name& rule : run.confinement.protected_names) {
-    const auto at = whole.find("/" + rule.name + "/");
-    if (rule.mode == protection::read_only && at != std::string::npos)
-      return protected_place{std::string(word), whole.substr(1, at), rule};
+    if (rule.mode == protection::read_only &&
+        whole.find("/" + rule.name + "/") != std::string::npos)
+      return protected_place{std::string(word), rule};
   }
   return std::nullopt;
 }
 
-struct refusals {
-  std::vector<protected_place> places; ///< that could not be written, at most a few
-  bool removing = false;               ///< one that a removal met
-  bool moving = false;
-  std::string directory; ///< above what was to be removed; empty: not known
-};
-
-/// "a/b" of "a/b/.git" and of what git has in there.
-std::string above_repository(std::string_view word) {
-  const auto at = ("/" + std::string(word) + "/").find("/.git/");
-  return at == std::string::npos || at == 0 ? std::string() : std::string(word.substr(0, at - 1));
-}
-
-refusals refused_by_mounts(const root& root, const command& run, const command_outcome& o) {
+/// The protected entries that could not be written, at most a few.
+std::vector<protected_place> refused_entries(const root& root, const command& run,
+                                             const command_outcome& o) {
   constexpr std::size_t places_max = 5;
-  refusals met;
-  (void)any_line(o, [&](std::string_view line) {
-    if (!tells_of_mount(line)) return false;
-    const bool removes = holds(
-        line, {"cannot remove", "can't remove", "failed to remove", ", rmdir '", ", unlink '"});
-    met.removing |= removes;
-    met.moving |= holds(line, {"cannot move", "can't rename", ", rename '", "' -> '", "renaming "});
-    (void)any_word(line, [&](std::string_view word) {
-      auto place = place_in(root, run, word);
-      if (removes && met.directory.empty())
-        met.directory =
-            place ? place->before.substr(0, place->before.rfind('/')) : above_repository(word);
-      const bool is_new = place && std::ranges::find(met.places, place->path,
-                                                     &protected_place::path) == met.places.end();
-      if (is_new && met.places.size() < places_max) met.places.push_back(*std::move(place));
-      return false;
-    });
-    return false;
+  std::vector<protected_place> met;
+  if (!o.confinement.of(confinement_layer::protected_entries).applied) return met;
+  (void)any_word(o, {read_only_place, busy_place}, [&](std::string_view word) {
+    auto place = place_in(root, run, word);
+    if (place && std::ranges::find(met, place->path, &protected_place::path) == met.end())
+      met.push_back(*std::move(place));
+    return met.size() == places_max;
   });
   return met;
 }
@@ -153,49 +136,56 @@ std::string unprotecting(hint_reader reader, const std::vector<protected_place>&
   return allowing(reader, "--unprotect", names) + (own.empty() ? "" : "; " + own);
 }
 
-std::string removing_whole(hint_reader reader, const std::string& what) {
-  return reader == hint_reader::model ? "call deleteDirectory with recursive true on " + what
-                                      : "remove " + what + " with a program that is not confined";
-}
-
-std::string whole_directory_hint(const refusals& met, hint_reader reader) {
-  const std::string what = met.directory.empty() ? std::string("it") : shown(met.directory);
-  if (met.removing)
-    return "; if it is to remove " + what +
-           ", a command cannot remove what is protected in there, but perhaps the rest: " +
-           removing_whole(reader, what);
-  return "; if it holds protected entries, a command cannot move it: " +
-         std::string(reader == hint_reader::model ? "call moveFile"
-                                                  : "move it with a program that is not confined");
+/// That a directory cannot be moved, because entries in it are held. Each is a mount for commands.
+std::string held_directory_hint(const root& root, const command_outcome& o, hint_reader reader) {
+  std::string held;
+  (void)any_word(o, {busy_place}, [&](std::string_view word) {
+    const auto found =
+        root.open_beneath(strip_root_prefix(word, root.path()).value_or(word), access::inspect);
+    if (found && found->status.kind == entry_kind::directory) held = word;
+    return !held.empty();
+  });
+  if (held.empty()) return {};
+  return "; if " + shown(held) + " holds protected entries, no command can move or remove it: " +
+         (reader == hint_reader::model ? "call moveFile or deleteDirectory"
+                                       : "use a program that is not confined");
 }
 
 /// Which protected entries a failed command has met, and what does it instead.
 std::string protected_hint(const root& root, const command& run, const command_outcome& o,
                            hint_reader reader) {
   if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
-  const refusals met = refused_by_mounts(root, run, o);
-  const bool at_top = std::ranges::any_of(
-      met.places, [](const protected_place& each) { return each.before.empty(); });
-  if ((met.removing && !met.directory.empty()) || (met.moving && !at_top))
-    return whole_directory_hint(met, reader);
-  if (met.places.empty()) return {};
-  const std::string& name = met.places.front().rule.name;
+  const auto met = refused_entries(root, run, o);
+  if (met.empty()) return held_directory_hint(root, o, reader);
+  const std::string& name = met.front().rule.name;
   return "; if it is to change " + name + ", that is protected" +
          (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
-         unprotecting(reader, met.places);
+         unprotecting(reader, met) +
+         (reader == hint_reader::model && name.starts_with(".git/")
+              ? "; the tool deleteDirectory removes a whole repository"
+              : "");
 }
 
-/// What commands see of the system, or have of their own: what is not there is nowhere.
+bool is_in_one_of(std::string_view path, std::span<const std::string_view> places) {
+  return std::ranges::any_of(
+      places, [&](std::string_view place) { return strip_root_prefix(path, place).has_value(); });
+}
+
+/// What commands see of this machine.
 bool is_visible(const command& run, std::string_view path) {
-  constexpr std::string_view places[] = {"/usr",  "/bin", "/sbin", "/lib", "/lib64",  "/etc",
-                                         "/proc", "/dev", "/sys",  "/tmp", "/var/tmp"};
-  const auto holds_it = [&](std::string_view place) {
+  constexpr std::string_view places[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc"};
+  const auto holds_it = [&](const std::string& place) {
     return strip_root_prefix(path, place).has_value();
   };
-  return std::ranges::any_of(places, holds_it) ||
-         std::ranges::any_of(run.confinement.read_paths, holds_it) ||
+  return is_in_one_of(path, places) || std::ranges::any_of(run.confinement.read_paths, holds_it) ||
          std::ranges::any_of(run.confinement.write_paths, holds_it) ||
          std::ranges::any_of(run.confinement.cache_paths, holds_it);
+}
+
+/// What programs share, and commands have of their own.
+bool is_temporary(std::string_view path) {
+  constexpr std::string_view places[] = {"/tmp", "/var/tmp", "/dev/shm"};
+  return is_in_one_of(path, places);
 }
 
 /// A path outside the workspace that a line of standard error has, with the words of its errno.
@@ -207,19 +197,21 @@ struct outside_path {
 std::optional<outside_path> refused_outside(const root& root, const command& run,
                                             const command_outcome& o) {
   std::optional<outside_path> found;
-  (void)any_line(o, [&](std::string_view line) {
-    const bool is_read_only = holds(line, {"ead-only file system", "EROFS"});
-    const bool is_denied = tells_of_permission(line);
-    const bool is_absent = holds(line, {"o such file", "ENOENT"});
-    if (!is_read_only && !is_denied && !is_absent) return false;
-    return any_word(line, [&](std::string_view word) {
-      if (!is_outside(root, word) || word.find("://") != std::string_view::npos) return false;
-      const bool is_relative = !word.starts_with('/'); // such a name is often a header's
-      if (!is_read_only && (is_visible(run, word) || (is_absent && is_relative))) return false;
-      found = {std::string(word), !is_read_only && !is_denied};
-      return true;
-    });
-  });
+  const auto take = [&](std::string_view word, bool may_be_absent) {
+    if (!is_outside(root, word) || word.find("://") != std::string_view::npos) return false;
+    found = {std::string(word), may_be_absent};
+    return true;
+  };
+  const auto is_nowhere = [&](std::string_view word) {
+    constexpr std::string_view own[] = {"/proc", "/dev", "/sys"};
+    return !is_visible(run, word) && !is_temporary(word) && !is_in_one_of(word, own);
+  };
+  (void)(any_word(o, {read_only_place}, [&](auto word) { return take(word, false); }) ||
+         any_word(o, {no_right},
+                  [&](auto word) { return is_nowhere(word) && take(word, false); }) ||
+         any_word(o, {no_entry}, [&](auto word) { // a relative one is often a header's
+           return word.starts_with('/') && is_nowhere(word) && take(word, true);
+         }));
   return found;
 }
 
@@ -232,18 +224,6 @@ std::string outside_hint(const outside_path& met, hint_reader reader) {
   return "; if it needs " + shown(met.path) + ", that lies outside the workspace, where commands " +
          "change nothing and see only the system: " + allowing(reader, "--exec-read", "PATH") +
          option;
-}
-
-/// Root without its privileges is like any other user.
-std::string owner_hint(const root& root, const command_outcome& o, hint_reader reader) {
-  if (!any_line(o, tells_of_permission) && !complains(o, {"dubious ownership"})) return {};
-  const auto found = root.open_beneath(".", access::inspect);
-  if (!found || found->status.uid == sys::effective_uid()) return {};
-  const std::string owner = "user " + std::to_string(found->status.uid);
-  return "; if it lacks rights in the workspace, that belongs to " + owner +
-         ", but commands run as user " + std::to_string(sys::effective_uid()) +
-         " without the rights of an administrator: a person can run " +
-         (reader == hint_reader::model ? "the server" : "this") + " as " + owner;
 }
 
 /// In the imperative: an option, as the reader's program has it.
@@ -267,19 +247,46 @@ bool is_by_landlock_alone(const layer_report& file_system) {
          file_system.mechanism.find("filter of attribute calls") != std::string::npos;
 }
 
-/// A temporary directory of all, which commands have of their own elsewhere.
-bool tells_of_shared_scratch(std::string_view line) {
-  return tells_of_permission(line) && any_word(line, [](std::string_view word) {
-           return std::ranges::any_of(
-               std::initializer_list<std::string_view>{"/tmp", "/var/tmp", "/dev/shm"},
-               [&](std::string_view place) { return strip_root_prefix(word, place).has_value(); });
-         });
+/// What a program or a worktree names that is there, but not for commands: the name of a program
+/// that a shell did not find, or a repository.
+std::string unseen_hint(const root& root, const command& run, const command_outcome& o,
+                        hint_reader reader) {
+  constexpr int exit_not_found = 127;
+  std::string hint;
+  (void)any_word(o, {}, [&](std::string_view word) {
+    const auto path = o.exit_code == exit_not_found ? installed_at(run, word) : std::nullopt;
+    if (path && !is_visible(run, *path)) hint = unseen_program_hint(run, word, reader);
+    if (word.find("/.git/worktrees/") != std::string_view::npos && is_outside(root, word) &&
+        !is_visible(run, word))
+      hint = "; if this is a worktree, commands do not see its repository: " +
+             allowing(reader, "--git-worktree");
+    return !hint.empty();
+  });
+  return hint;
+}
+
+/// A program says in words of its own what a socket or a name was refused for, or that nobody
+/// answers; so this is a guess.
+std::string network_hint(const command_outcome& o, hint_reader reader) {
+  if (!o.confinement.of(confinement_layer::network).applied) return {};
+  const bool has_loopback = o.confinement.reach == network_reach::loopback;
+  const bool is_refused = complains(o, no_network) || complains(o, no_resolver) ||
+                          complains(o, "resolve host") ||
+                          complains(o, kept_offline) || // as keep_offline() told it
+                          (has_loopback ? complains(o, nobody_answers)
+                                        : complains(o, no_right) && complains(o, "ocket"));
+  return is_refused ? "; if it needs a network, " + network_words(o, reader) : std::string();
 }
 
 } // namespace
 
-bool complains(const command_outcome& o, phrases wanted) {
-  return holds(o.err.head, wanted) || holds(o.err.tail, wanted);
+bool complains(const command_outcome& o, std::string_view phrase) {
+  return o.err.head.find(phrase) != std::string::npos ||
+         o.err.tail.find(phrase) != std::string::npos;
+}
+
+bool complains(const command_outcome& o, const error_words& of) {
+  return complains(o, of.name) || complains(o, of.said);
 }
 
 std::string allowing(hint_reader reader, std::string_view option, std::string_view value) {
@@ -298,38 +305,50 @@ std::string attributes_hint(const confinement_report& enforced, hint_reader read
          giving(reader, "--exec host");
 }
 
+std::string network_words(const command_outcome& o, hint_reader reader) {
+  const confinement_report& met = o.confinement;
+  std::string hint = "that is denied by policy";
+  if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
+  if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
+  return hint + ": " + allowing(reader, "--network all");
+}
+
+std::string unseen_program_hint(const command& run, std::string_view name, hint_reader reader) {
+  const auto path = installed_at(run, name);
+  if (!path) return {};
+  return "; " + *path +
+         " is in PATH, but commands do not see it: " + allowing(reader, "--exec-read", *path) +
+         ", or with the directory of its installation";
+}
+
 std::string denial_hint(const root& root, const command& run, const command_outcome& o,
                         hint_reader reader) {
   constexpr int exit_not_executable = 126;
   if (auto met = protected_hint(root, run, o, reader); !met.empty()) return met;
   const layer_report& file_system = o.confinement.of(confinement_layer::file_system);
-  const bool is_alone = is_by_landlock_alone(file_system);
-  if (is_alone && any_line(o, tells_of_shared_scratch))
-    return "; if it is to write there, commands share /tmp with other programs and cannot use it: "
-           "write to $TMPDIR, which is theirs alone";
-  if (complains(o, {"peration not permitted", "EPERM"}) || o.exit_code == exit_not_executable)
-    if (auto attributes = attributes_hint(o.confinement, reader); !attributes.empty())
-      return attributes;
-  if (file_system.applied)
-    if (const auto outside = refused_outside(root, run, o)) return outside_hint(*outside, reader);
-  return owner_hint(root, o, reader);
+  if (is_by_landlock_alone(file_system)) {
+    if (any_word(o, {no_right}, is_temporary))
+      return "; if it is to write there, commands share /tmp with other programs and cannot use "
+             "it: write to $TMPDIR, which is theirs alone";
+    if (complains(o, not_permitted) || o.exit_code == exit_not_executable)
+      return attributes_hint(o.confinement, reader);
+  }
+  if (!file_system.applied) return network_hint(o, reader);
+  if (auto unseen = unseen_hint(root, run, o, reader); !unseen.empty()) return unseen;
+  if (const auto outside = refused_outside(root, run, o)) return outside_hint(*outside, reader);
+  return network_hint(o, reader);
 }
 
 std::string command_notice(const root& root, const command& run, const command_outcome& o) {
-  if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
-  const refusals met = refused_by_mounts(root, run, o);
-  if (met.places.empty()) return {};
-  std::string text = met.removing ? "if it was to remove " : "if it was to change ";
-  for (const auto& each : met.places) {
-    if (&each != &met.places.front()) text += ", ";
+  const auto met = refused_entries(root, run, o);
+  if (met.empty() || !o.emptied.empty()) return {}; // what the watch has found says it all
+  std::string text = "if it was to change ";
+  for (const auto& each : met) {
+    if (&each != &met.front()) text += ", ";
     text += encode_name(each.path);
   }
   text += ", that is protected";
-  if (met.removing && !met.directory.empty())
-    return text + ", so " + encode_name(met.directory) + " is still there; " +
-           removing_whole(hint_reader::model, encode_name(met.directory)) +
-           ", or remove it with a program that is not confined";
-  const auto [names, own] = remedies_for(met.places);
+  const auto [names, own] = remedies_for(met);
   text += "; a person can do it";
   if (!names.empty()) text += ", or allow it with --unprotect " + names;
   return own.empty() ? text : text + "; " + own;

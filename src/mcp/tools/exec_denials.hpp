@@ -1,31 +1,44 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What in the end of a command comes from its confinement: evidence in its standard error, together
+// What in the end of a command comes from its confinement: what its standard error names, together
 // with the layers that were applied, and what a model or a person can do about it.
 
 #include <paddock/exec/command.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/path/root.hpp>
 
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 namespace paddock::mcp {
 
-/// Whether one of the phrases stands in what was kept of standard error, at either end.
-[[nodiscard]] bool complains(const command_outcome& o,
-                             std::initializer_list<std::string_view> phrases);
+/// An error of the kernel, a resolver or a program in what is written of it: its name, and how it
+/// is said, without the first letter, which some write small.
+struct error_words {
+  std::string_view name;
+  std::string_view said;
+};
+
+/// Whether it stands in what was kept of standard error, at either end.
+[[nodiscard]] bool complains(const command_outcome& o, std::string_view phrase);
+[[nodiscard]] bool complains(const command_outcome& o, const error_words& of);
 /// How the reader gets what an option of paddock-mcp allows: "a person can start the server with
 /// --network all", "run it with --network all".
 [[nodiscard]] std::string allowing(hint_reader reader, std::string_view option,
                                    std::string_view value = {});
 
-/// What the fence refused: a protected entry, attributes of files, files of another owner, files
-/// outside the workspace. Empty: nothing speaks for any of them.
+/// What the fence refused: a protected entry, attributes of files, what is outside the workspace, a
+/// network. Only what is named beside an error of the kernel, and that the policy refuses, counts.
+/// Empty: nothing speaks for any of them.
 [[nodiscard]] std::string denial_hint(const root& root, const command& run,
                                       const command_outcome& o, hint_reader reader);
+
+/// Which networks commands have, and who can give them more.
+[[nodiscard]] std::string network_words(const command_outcome& o, hint_reader reader);
+/// That a program in the search path is nothing that commands see; empty where it is neither.
+[[nodiscard]] std::string unseen_program_hint(const command& run, std::string_view name,
+                                              hint_reader reader);
 
 /// That modes and times cannot be changed here; empty where they can.
 [[nodiscard]] std::string attributes_hint(const confinement_report& enforced, hint_reader reader);

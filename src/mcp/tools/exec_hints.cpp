@@ -2,7 +2,6 @@
 #include "mcp/tools/exec_hints.hpp"
 
 #include "mcp/tools/exec_denials.hpp"
-#include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -43,65 +42,6 @@ constexpr answering_program answering_programs[] = {
     {"[", {}, is_false},
     {"expr", {}, "the result is empty or 0"},
 };
-
-/// The program that a shell or `env` did not find: "sh: 1: make: not found", "bash: line 1: make:
-/// command not found", "env: 'make': No such file or directory".
-std::string_view not_found_by(const command_outcome& o) {
-  constexpr int exit_not_found = 127;
-  if (o.exit_code != exit_not_found) return {};
-  const std::string_view text = o.err.head;
-  for (const std::string_view phrase :
-       {": command not found", ": not found", ": No such file or directory"}) {
-    const auto end = text.find(phrase);
-    if (end == std::string_view::npos) continue;
-    std::string_view name = text.substr(0, end);
-    name.remove_prefix(name.find_last_of(" \n") + 1); // npos + 1 is 0
-    for (const std::string_view quote : {"'", "\xE2\x80\x98", "\xE2\x80\x99"}) {
-      if (name.starts_with(quote)) name.remove_prefix(quote.size());
-      if (name.ends_with(quote)) name.remove_suffix(quote.size());
-    }
-    return name;
-  }
-  return {};
-}
-
-std::string network_words(const command_outcome& o, hint_reader reader) {
-  const confinement_report& met = o.confinement;
-  std::string hint = "that is denied by policy";
-  if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
-  if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
-  return hint + ": " + allowing(reader, "--network all");
-}
-
-/// A program says in words of its own what a socket or a name was refused for, or that nobody
-/// answers; so this is a guess.
-std::string network_hint(const command_outcome& o, hint_reader reader) {
-  if (!o.confinement.of(confinement_layer::network).applied) return {};
-  if (complains(o, {"etwork is unreachable", "ENETUNREACH", "name resolution", "EAI_AGAIN",
-                    "ENOTFOUND", "no such host", "esolve host", "Name or service not known",
-                    "ocket: permission denied", "ocket: Permission denied", "listen EACCES",
-                    "connect EACCES", "_socket.socket"}))
-    return "; if it needs a network, " + network_words(o, reader);
-  if (o.confinement.reach == network_reach::loopback &&
-      complains(o, {"onnection refused", "ECONNREFUSED"}))
-    return "; if it asks for a service outside, commands have a loopback of their own: start the "
-           "service by a command, or " +
-           allowing(reader, "--network all");
-  return {};
-}
-
-/// That the repository of a worktree lies outside, where commands see nothing.
-std::string worktree_hint(const command& run, const command_outcome& o, hint_reader reader) {
-  constexpr std::string_view worktrees = "/worktrees/";
-  if (!complains(o, {"not a git repository: /"}) || !complains(o, {worktrees})) return {};
-  const bool is_given =
-      std::ranges::any_of(run.confinement.write_paths, [&](const std::string& path) {
-        return path.find(worktrees) != std::string::npos;
-      });
-  if (is_given) return {};
-  return "; this is a worktree of a repository that commands do not see: " +
-         allowing(reader, "--git-worktree");
-}
 
 /// Nothing is known of what a program waits for. A person has seen it wait.
 std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
@@ -154,20 +94,13 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
                               limits.mechanism.find("control group") != std::string::npos) ||
                              (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
     const bool is_sure = ended_by(each.signal) || was_killed;
-    if (!is_sure && !complains(o, each.errors)) continue;
+    const auto is_told = [&](std::string_view error) { return complains(o, error); };
+    if (!is_sure && std::ranges::none_of(each.errors, is_told)) continue;
     return std::string(is_sure ? "; " : "; if it met a bound, ") + "commands may have " +
            std::to_string(bound) + " " + std::string(each.what) +
            (each.option.empty() ? "" : ": " + allowing(reader, each.option));
   }
   return {};
-}
-
-std::string unseen_program_hint(const command& run, std::string_view name, hint_reader reader) {
-  const auto path = installed_at(run, name);
-  if (!path) return {};
-  return "; " + *path +
-         " is in PATH, but commands do not see it: " + allowing(reader, "--exec-read", *path) +
-         ", or with the directory of its installation";
 }
 
 /// Why a path leads to no program.
@@ -182,19 +115,10 @@ std::string absent_program_hint(const root& root, const command& run, hint_reade
 
 /// What only a shell would have replaced or obeyed; an argument like any other for the program.
 bool is_of_shell(std::string_view word) {
-  constexpr std::string_view operators[] = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"};
+  constexpr std::string_view operators[] = {"&&", "||", "|", "&", ">", ">>", "<", "2>&1"};
   return word == "~" || word.starts_with("~/") || word.starts_with('$') ||
          word.find('*') != std::string_view::npos ||
          std::ranges::find(operators, word) != std::end(operators);
-}
-
-/// Whether the program names the word: in quotes, or before a colon.
-bool complains_about(const command_outcome& o, const std::string& word) {
-  const std::string spellings[] = {"'" + word + "'", "\"" + word + "\"", "`" + word + "'",
-                                   "\xE2\x80\x98" + word + "\xE2\x80\x99", " " + word + ":"};
-  return std::ranges::any_of(spellings, [&](const std::string& spelled) {
-    return complains(o, {std::string_view(spelled)});
-  });
 }
 
 std::string runs_no_shell(const std::string& word, hint_reader reader) {
@@ -207,7 +131,7 @@ std::string runs_no_shell(const std::string& word, hint_reader reader) {
 /// That a command took literally what was meant for a shell, and says that it is of no use.
 std::string shell_word_hint(const command& run, const command_outcome& o, hint_reader reader) {
   for (auto word = run.argv.begin() + 1; word < run.argv.end(); ++word)
-    if (is_of_shell(*word) && complains_about(o, *word)) return "; " + runs_no_shell(*word, reader);
+    if (is_of_shell(*word) && complains(o, *word)) return "; " + runs_no_shell(*word, reader);
   return {};
 }
 
@@ -268,13 +192,8 @@ std::string command_hint(const root& root, const command& run, const command_out
   if (auto bound = bound_hint(run, o, reader); !bound.empty() || o.ended != ending::exited)
     return bound;
   if (auto meant = shell_word_hint(run, o, reader); !meant.empty()) return meant;
-  const bool is_confined = o.confinement.of(confinement_layer::file_system).applied;
-  if (auto outside = worktree_hint(run, o, reader); is_confined && !outside.empty()) return outside;
-  if (is_confined)
-    if (auto unseen = unseen_program_hint(run, not_found_by(o), reader); !unseen.empty())
-      return unseen;
-  if (auto denied = denial_hint(root, run, o, reader); !denied.empty()) return denied;
-  return network_hint(o, reader);
+  // What the watch has found says it all.
+  return o.emptied.empty() ? denial_hint(root, run, o, reader) : std::string();
 }
 
 } // namespace paddock::mcp

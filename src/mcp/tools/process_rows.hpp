@@ -25,7 +25,8 @@ inline constexpr parameter_row wait(std::string_view fallback) {
 }
 
 inline constexpr parameter_row start[] = {
-    {"command", type::string, required, "As of exec", 1},
+    {"script", type::string, optional, "As of exec", 1},
+    {"command", type::string, optional, "Instead of script", 1},
     {"args", type::string_array, optional, ""},
     {"env", type::string_map, optional, ""},
     {.name = "cwd",

@@ -174,7 +174,7 @@ tool_result not_started(const workspace_state& state, const call& c, const comma
   if (at == "terminal")
     return tool_result::failure(e.code, "this system gives commands no terminal; start it without "
                                         "tty");
-  return command_not_started(*state.root, e, run, path_argument(c, "cwd"), toolset::base);
+  return command_not_started(*state.root, e, run, path_argument(c, "cwd"), state.options.tools);
 }
 
 bool has_variable(const command& run, std::string_view name) {
@@ -206,10 +206,10 @@ std::int64_t wait_of(const call& c, std::uint64_t otherwise) {
 /// nothing else is missing.
 void open_desk(workspace_state& state) {
   if (state.options.process_sockets.empty()) return;
-  std::call_once(state.desk_opened, [&] {
-    auto opened = process_desk::open(state.options.process_sockets, std::string(state.root->path()),
-                                     state.processes);
-    if (opened) state.desk = *std::move(opened);
+  std::call_once(state.socket_opened, [&] {
+    auto opened = process_socket::open(state.options.process_sockets,
+                                       std::string(state.root->path()), state.processes);
+    if (opened) state.socket = *std::move(opened);
   });
 }
 

@@ -72,7 +72,7 @@ void write_reasons(json_writer& out, const search_coverage& coverage, std::uint6
           .member("rule", rule)
           .member("file", encode_name(each.file))
           .key("line")
-          .unsigned_integer(each.line)
+          .unsigned_integer(each.line_number)
           .key("entries")
           .unsigned_integer(each.entries)
           .end_object();
@@ -95,7 +95,7 @@ void write_reasons(json_writer& out, const search_coverage& coverage, std::uint6
 }
 
 void write_line(json_writer& out, const found_line& line) {
-  out.begin_object().key("line").unsigned_integer(line.line).member("text", line.text);
+  out.begin_object().key("line").unsigned_integer(line.line_number).member("text", line.text);
   if (line.context) out.key("context").boolean(true);
   if (line.cut) out.key("cut").boolean(true);
   out.end_object();

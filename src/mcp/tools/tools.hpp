@@ -5,7 +5,7 @@
 // table, and the way results and failures are written.
 
 #include "mcp/tools/process_changes.hpp"
-#include "mcp/tools/process_desk.hpp"
+#include "mcp/tools/process_socket.hpp"
 
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/exec/process.hpp>
@@ -47,8 +47,8 @@ struct workspace_state {
   bool paths_there = false;                      ///< all paths of the policy, when that was found
   process_changes changes_of_processes;          ///< their end is the next to end
   process_table processes;                       ///< the first but one to end
-  std::once_flag desk_opened;
-  std::unique_ptr<process_desk> desk; ///< from the first process on; it looks at them
+  std::once_flag socket_opened;
+  std::unique_ptr<process_socket> socket; ///< from the first process on; it looks at them
 };
 
 /// What a tool does to the workspace; --read-only and --exec decide by it.

@@ -46,4 +46,28 @@ inline ending run_until(const std::function<bool()>& work, std::size_t boundary,
   return ending::killed;
 }
 
+/// The moments at which a process is killed: the first one, and from one to the next.
+struct moments {
+  std::size_t stride = 1;
+  std::size_t first = 1;
+};
+
+/// Kills `work` at each of these moments, until it ends by itself or a check fails: each time after
+/// `prepare`, and then lets `look` at what is left. False: no process may be traced here.
+inline bool kill_at_each(moments at, const std::function<void()>& prepare,
+                         const std::function<bool()>& work,
+                         const std::function<void(std::size_t)>& look) {
+  constexpr std::size_t stops_max = 100'000;
+  for (std::size_t stop = at.first; stop < stops_max; stop += at.stride) {
+    prepare();
+    std::size_t stops = 0;
+    const ending end = run_until(work, stop, stops);
+    if (end == ending::untraceable) return false;
+    look(stop);
+    if (end == ending::finished || testing::Test::HasFailure()) return true;
+  }
+  ADD_FAILURE() << "it does not end";
+  return true;
+}
+
 } // namespace paddock::test

@@ -29,20 +29,32 @@ struct find_arguments {
   bool newest_first = false, no_ignore = false, json = false, separated_by_nul = false;
 };
 
-/// Many at once: each call looks at what it prints, and has its price.
-void print_paths(const std::vector<std::string>& paths, bool separated_by_nul) {
-  constexpr std::size_t bytes_at_once = std::size_t{64} * 1024;
-  std::string text;
-  for (const std::string& path : paths) {
-    text.append(separated_by_nul ? path : name_on_output(path)) += separated_by_nul ? '\0' : '\n';
-    if (text.size() < bytes_at_once && &path != &paths.back()) continue;
-    if (separated_by_nul)
-      pass_on(text);
+/// Prints many at once: each call looks at what it prints, and has its price.
+class path_printer {
+public:
+  explicit path_printer(bool separated_by_nul) : separated_by_nul_(separated_by_nul) {}
+
+  void operator()(std::string_view path) {
+    constexpr std::size_t bytes_at_once = std::size_t{64} * 1024;
+    if (separated_by_nul_ || !output_is_terminal())
+      text_ += path;
     else
-      print_content(text);
-    text.clear();
+      text_ += without_controls(path);
+    text_ += separated_by_nul_ ? '\0' : '\n';
+    if (text_.size() >= bytes_at_once) print();
   }
-}
+  void print() {
+    if (separated_by_nul_)
+      pass_on(text_);
+    else
+      print_content(text_);
+    text_.clear();
+  }
+
+private:
+  bool separated_by_nul_;
+  std::string text_;
+};
 
 int run_find(const find_arguments& options) {
   const auto workspace = open_workspace(find_command, options.workspace);
@@ -55,7 +67,10 @@ int run_find(const find_arguments& options) {
                              options.no_ignore ? ignore_files::disregard : ignore_files::respect,
                          .limit = options.limit,
                          .threads_max = search_threads()};
-  const auto found = find_files(*workspace, options.path, *wanted, how);
+  path_printer printer(options.separated_by_nul);
+  const auto found = options.json ? find_files(*workspace, options.path, *wanted, how)
+                                  : find_files(*workspace, options.path, *wanted, how, printer);
+  printer.print();
   if (!found) {
     complain_of_path(find_command, options.path, found.error());
     return usage;
@@ -65,7 +80,6 @@ int run_find(const find_arguments& options) {
     mcp::write_found(out, *found, how, std::numeric_limits<std::size_t>::max());
     print_json_line(out.str());
   } else {
-    print_paths(found->paths, options.separated_by_nul);
     if (found->total == 0)
       complain(find_command,
                "no match in " + count_of(found->coverage.entries, "entry", "entries") +

@@ -65,12 +65,12 @@ void print_lines(const file_matches& file, bool heading, bool context) {
   if (heading) print(styled(path, style::bold) + "\n");
   std::uint64_t before = 0;
   for (const found_line& line : file.lines) {
-    if (context && before != 0 && line.line != before + 1) print("--\n");
-    before = line.line;
+    if (context && before != 0 && line.line_number != before + 1) print("--\n");
+    before = line.line_number;
     const char mark = line.context ? '-' : ':';
     std::string text = heading ? "" : path + mark;
     text +=
-        styled(std::to_string(line.line), style::good) + mark + line_on_output(line.text) + '\n';
+        styled(std::to_string(line.line_number), style::good) + mark + line_on_output(line.text) + '\n';
     print(text);
   }
   if (heading) print("\n");

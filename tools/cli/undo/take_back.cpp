@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace paddock::cli {
@@ -152,6 +153,15 @@ int run_undo(const restore_options& options) {
   return done->conflicts.empty() ? success : failed;
 }
 
+/// Another checkpoint with the label, which the new one hides.
+std::optional<std::uint64_t> hidden_by(history::store& store, const history::checkpoint& made) {
+  if (made.label.empty()) return std::nullopt;
+  std::optional<std::uint64_t> last;
+  for (const history::checkpoint& each : store.checkpoints())
+    if (each.label == made.label && each.number != made.number) last = each.number;
+  return last;
+}
+
 int run_checkpoint(const undo_options& options, const std::string& label) {
   constexpr std::string_view program = "paddock checkpoint";
   const auto opened = open_store(program, options, beginning::allowed);
@@ -168,6 +178,9 @@ int run_checkpoint(const undo_options& options, const std::string& label) {
   } else {
     print_words("Checkpoint %s (%s).\n", styled(std::to_string(made->number), style::bold).c_str(),
                 count_of(made->files, "file", "files").c_str());
+    if (const auto other = hidden_by(*opened.store, *made))
+      print_words("The label %s was that of checkpoint %s, which --to finds by its number only.\n",
+                  without_controls(made->label).c_str(), std::to_string(*other).c_str());
     if (opened.is_begun)
       print_words("This starts the history of %s.\n",
                   name_on_output(opened.workspace->path()).c_str());

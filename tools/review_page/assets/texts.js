@@ -65,7 +65,7 @@ const english = {
   undoFileTitle: (path) => `Undo ${path}?`,
   undoHunkTitle: (number, path) => `Undo part ${number} of ${path}?`,
   undoAsking: "Looking at what would be undone…",
-  undoText: (count, name) => `${count === 1 ? "1 entry is" : `${count} entries are`} put back to how they were at “${name}”: content, mode and place. What was created since is removed.`,
+  undoText: (count, name) => `${count === 1 ? "1 entry goes back to how it was" : `${count} entries go back to how they were`} at “${name}”: content, mode and place. What was created since is removed.`,
   undoHunkText: (name) => `The lines of this part become what they were at “${name}”. The rest of the file stays as it is.`,
   undoBlocked: "Nothing is undone like this.",
   undoLeft: "These stay as they are, or do not come back whole:",

@@ -62,12 +62,13 @@ int protection::hold_one(const char* entry, std::uint32_t index, trail& way) {
   if (absolute) {
     way.forget(); // what it leads through may become a mount
     trail from_root(root_);
-    return hold_at(spot(from_root, path_of(entry)), entry, index, from_root);
+    return hold_at(resolved_entry(from_root, path_of(entry)), entry, index, from_root);
   }
-  return hold_at(spot(way, path_of(entry)), entry, index, way);
+  return hold_at(resolved_entry(way, path_of(entry)), entry, index, way);
 }
 
-int protection::hold_at(const spot& at, const char* entry, std::uint32_t index, trail& way) {
+int protection::hold_at(const resolved_entry& at, const char* entry, std::uint32_t index,
+                        trail& way) {
   note& about = notes_[index];
   const exec_entry kind = kind_of(entry);
   const bool was_seen = kind == exec_entry::repository || kind == exec_entry::hidden_entry;
@@ -111,17 +112,17 @@ bool protection::is_changeable(const char* path) const {
 }
 
 /// What this process cannot look into is covered as a whole: the command may be able to unlock it.
-int protection::hide_around(const spot& in, int top, const char* path) {
+int protection::hide_around(const resolved_entry& in, int top, const char* path) {
   const std::size_t size = in.bytes() - std::strlen(in.name());
   char directory[PATH_MAX];
   if (size < 2 || size > sizeof directory) return ESTALE;
   std::memcpy(directory, path, size - 1);
   directory[size - 1] = '\0';
-  const spot locked(top, directory);
+  const resolved_entry locked(top, directory);
   return locked.found() && locked.whole() && locked.is_directory() ? hide(locked) : ESTALE;
 }
 
-int protection::hide(const spot& at) {
+int protection::hide(const resolved_entry& at) {
   int mount = -1;
   if (at.is_directory()) {
     if (cover_ < 0) cover_ = new_file_system("tmpfs", "0555", cover_attributes);

@@ -7,7 +7,7 @@
 // have made it.
 
 #include "exec/helper/policy/policy.hpp"
-#include "exec/helper/root/spot.hpp"
+#include "exec/helper/root/resolved_entry.hpp"
 #include "exec/helper/root/visible_paths.hpp"
 
 #include <sys/resource.h>
@@ -76,10 +76,10 @@ private:
   void hold_directory(int workspace, const char* path, note& about);
   int keep_open(int directory);
   int hold_one(const char* entry, std::uint32_t index, trail& way);
-  int hold_at(const spot& at, const char* entry, std::uint32_t index, trail& way);
-  int give_copy(const spot& at, std::uint32_t index);
-  int hide(const spot& at);
-  int hide_around(const spot& in, int top, const char* path);
+  int hold_at(const resolved_entry& at, const char* entry, std::uint32_t index, trail& way);
+  int give_copy(const resolved_entry& at, std::uint32_t index);
+  int hide(const resolved_entry& at);
+  int hide_around(const resolved_entry& in, int top, const char* path);
   int keep_target(const char* path);
   int keep_in_place(const char* path);
   void note_target(int workspace, const char* path, note& about) const;
@@ -94,9 +94,9 @@ private:
   };
   bool is_in_place(int workspace, const char* path, const note& about);
   void sweep_one(const missing& entry, trail& way, int workspace, int channel);
-  void move_aside(const spot& at, const missing& entry, int workspace, int channel);
-  void tell(const sys::exec_appeared& told, const spot& at, const missing& entry, int workspace,
-            int channel);
+  void move_aside(const resolved_entry& at, const missing& entry, int workspace, int channel);
+  void tell(const sys::exec_appeared& told, const resolved_entry& at, const missing& entry,
+            int workspace, int channel);
 
   const policy& wanted_;
   note* notes_ = nullptr;

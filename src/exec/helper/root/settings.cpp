@@ -53,7 +53,7 @@ int copy_content(int from, int to) {
 } // namespace
 
 /// 0 or an errno: then it is to be read-only.
-int protection::give_copy(const spot& at, std::uint32_t index) {
+int protection::give_copy(const resolved_entry& at, std::uint32_t index) {
   const copy_names names(index);
   struct stat status{};
   if (one_by_one_ || ::mkdir(names.directory, 0700) != 0) return ENOTSUP;
@@ -86,7 +86,8 @@ void protection::hand_over(int channel) const {
   (void)for_each([&](const char* entry, std::uint32_t i) {
     if (kind_of(entry) != sys::exec_entry::settings || notes_[i].copy_inode == 0) return 0;
     const copy_names names(i);
-    const spot at(top, names.file + sizeof sys::settings_directory); // the command may have a link
+    // The command may have a link there.
+    const resolved_entry at(top, names.file + sizeof sys::settings_directory);
     struct stat status{};
     const int copy =
         at.found() && at.whole()

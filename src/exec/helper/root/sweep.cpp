@@ -62,7 +62,7 @@ bool is_absent(int top, const char* path) {
     char target[1];
     return ::syscall(SYS_readlinkat, top, path, target, sizeof target) < 0 && errno == ENOENT;
   }
-  const spot at(top, path);
+  const resolved_entry at(top, path);
   if (at.found()) return !at.whole() && !at.is_link(); // a file where a directory would be
   return at.os_errno() == ENOENT;
 }
@@ -141,7 +141,7 @@ void protection::hold_directory(int workspace, const char* path, note& about) {
     if (const int whole = open_directly(workspace, directory); whole >= 0) {
       held_.directory = keep_open(whole);
     } else {
-      const spot at(workspace, directory);
+      const resolved_entry at(workspace, directory);
       const bool there = at.found() && at.whole() && at.is_directory();
       const int nearest = there ? at.entry() : at.parent();
       if (!there) held_.skipped = static_cast<std::uint32_t>(at.bytes() - std::strlen(at.name()));
@@ -199,7 +199,7 @@ void protection::sweep(int workspace, int channel) {
       if (!is_in_place(workspace, path, about)) sweep_one({path, i, 0}, way, workspace, channel);
       return 0;
     }
-    const spot at(way, path);
+    const resolved_entry at(way, path);
     if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
         told_++ < sys::appeared_events_max) {
       const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {},
@@ -260,16 +260,17 @@ void protection::sweep_target(int workspace, const char* path, std::uint32_t ind
 }
 
 void protection::sweep_one(const missing& entry, trail& way, int workspace, int channel) {
-  const spot at(way, entry.path);
+  const resolved_entry at(way, entry.path);
   if (at.found() && (at.whole() || at.is_link())) move_aside(at, entry, workspace, channel);
   if (at.found() || at.os_errno() != EACCES) return;
   const opened_up parent(at.parent());
-  const spot again(way, entry.path);
+  const resolved_entry again(way, entry.path);
   if (again.found() && (again.whole() || again.is_link()))
     move_aside(again, entry, workspace, channel);
 }
 
-void protection::move_aside(const spot& at, const missing& entry, int workspace, int channel) {
+void protection::move_aside(const resolved_entry& at, const missing& entry, int workspace,
+                            int channel) {
   sys::exec_appeared told{sys::exec_event::appeared, entry.index, entry.skipped + at.bytes(), 0, {},
                           sys::appearance::moved};
   char name[NAME_MAX + 1];
@@ -297,8 +298,8 @@ void protection::move_aside(const spot& at, const missing& entry, int workspace,
 }
 
 /// By the path that leads there now.
-void protection::tell(const sys::exec_appeared& told, const spot& at, const missing& entry,
-                      int workspace, int channel) {
+void protection::tell(const sys::exec_appeared& told, const resolved_entry& at,
+                      const missing& entry, int workspace, int channel) {
   char top[PATH_MAX];
   char directory[PATH_MAX];
   sys::exec_appeared_elsewhere now{told, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "mcp/tools/process_desk.hpp"
+#include "mcp/tools/process_socket.hpp"
 
 #include "base/start_thread.hpp"
 #include "file/directory_stream.hpp"
@@ -25,7 +25,7 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::string_view socket_suffix = ".socket";
-constexpr std::uint64_t desk_page_bytes = 64 * 1024;
+constexpr std::uint64_t socket_page_bytes = 64 * 1024;
 constexpr std::size_t question_bytes_max = 4096;
 constexpr std::size_t answer_bytes_max = std::size_t{16} * 1024 * 1024;
 constexpr std::int64_t question_ms_max = 1'000; ///< who connects has something to ask
@@ -39,9 +39,9 @@ result<void> wait_for(int fd, short what, std::int64_t until_ms, int over = -1) 
   for (;;) {
     pollfd events[] = {{fd, what, 0}, {over, POLLIN, 0}};
     const std::int64_t left_ms = until_ms - sys::monotonic_ms();
-    if (left_ms <= 0) return error{error_code::timed_out, 0, "desk"};
+    if (left_ms <= 0) return error{error_code::timed_out, 0, "process_socket"};
     PADDOCK_CHECK(sys::poll(events, left_ms));
-    if (events[1].revents != 0) return error{error_code::cancelled, 0, "desk"};
+    if (events[1].revents != 0) return error{error_code::cancelled, 0, "process_socket"};
     if (events[0].revents != 0) return {};
   }
 }
@@ -58,7 +58,7 @@ result<std::string> receive_line(int fd, std::size_t bytes_max, std::int64_t unt
     if (!size) return size.error();
     if (*size == 0) break;
     all.append(block, *size);
-    if (all.size() > bytes_max) return error{error_code::too_large, 0, "desk"};
+    if (all.size() > bytes_max) return error{error_code::too_large, 0, "process_socket"};
   }
   return all;
 }
@@ -83,11 +83,11 @@ result<void> make_private_directory(const std::string& path) {
   PADDOCK_TRY(const auto status, sys::status_at(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW));
   if (status.uid != sys::effective_uid() || (status.mode & others) != 0 ||
       status.kind != entry_kind::directory)
-    return error{error_code::permission_denied, 0, "desk"};
+    return error{error_code::permission_denied, 0, "process_socket"};
   return {};
 }
 
-std::string desk_refusal(std::string_view why) {
+std::string socket_refusal(std::string_view why) {
   json_writer out;
   out.begin_object().member("error", why).end_object();
   return std::string(out.str());
@@ -102,8 +102,8 @@ void write_end(json_writer& out, const process_status& status) {
 
 std::string page_from(const process& from, std::uint64_t offset) {
   const auto page =
-      from.read({.from = offset, .bytes_max = desk_page_bytes, .cursor = process_cursor::stays});
-  if (!page) return desk_refusal("it has not written so much");
+      from.read({.from = offset, .bytes_max = socket_page_bytes, .cursor = process_cursor::stays});
+  if (!page) return socket_refusal("it has not written so much");
   json_writer out;
   out.begin_object().member("output", page->bytes);
   out.key("from").unsigned_integer(page->from);
@@ -117,9 +117,9 @@ std::string page_from(const process& from, std::uint64_t offset) {
 
 } // namespace
 
-result<std::unique_ptr<process_desk>> process_desk::open(const std::string& directory,
-                                                         std::string workspace,
-                                                         const process_table& table) {
+result<std::unique_ptr<process_socket>> process_socket::open(const std::string& directory,
+                                                             std::string workspace,
+                                                             const process_table& table) {
   // What others put states of programs in may not be there yet.
   (void)sys::mkdirat(AT_FDCWD, directory.substr(0, directory.rfind('/')).c_str(), 0700).has_value();
   PADDOCK_CHECK(make_private_directory(directory));
@@ -128,26 +128,26 @@ result<std::unique_ptr<process_desk>> process_desk::open(const std::string& dire
   // Of an earlier process of this number.
   (void)sys::unlinkat(AT_FDCWD, path.c_str(), 0).has_value();
   PADDOCK_TRY(file_descriptor listening, sys::listen_unix(path));
-  std::unique_ptr<process_desk> made(
-      new process_desk(std::move(path), std::move(workspace), table, std::move(listening)));
-  if (!start_thread(made->thread_, [desk = made.get()] { desk->serve(); }))
+  std::unique_ptr<process_socket> made(
+      new process_socket(std::move(path), std::move(workspace), table, std::move(listening)));
+  if (!start_thread(made->thread_, [socket = made.get()] { socket->serve(); }))
     return error{error_code::too_many, 0, "thread"};
   return made;
 }
 
-process_desk::process_desk(std::string path, std::string workspace, const process_table& table,
-                           file_descriptor listening)
+process_socket::process_socket(std::string path, std::string workspace, const process_table& table,
+                               file_descriptor listening)
     : path_(std::move(path)), workspace_(std::move(workspace)), table_(table),
       listening_(std::move(listening)), answers_(answers_at_once) {}
 
-process_desk::~process_desk() {
+process_socket::~process_socket() {
   over_.request();
   if (thread_.joinable()) thread_.join();
   answers_.wait_until(std::chrono::steady_clock::time_point::max());
   (void)sys::unlinkat(AT_FDCWD, path_.c_str(), 0).has_value();
 }
 
-void process_desk::begin_answer(file_descriptor connection) {
+void process_socket::begin_answer(file_descriptor connection) {
   const auto held = std::make_shared<const file_descriptor>(std::move(connection));
   const auto give = [this, held](const task_runner::settling&) {
     sys::block_signals();
@@ -156,7 +156,7 @@ void process_desk::begin_answer(file_descriptor connection) {
   if (!answers_.start(give)) give({});
 }
 
-void process_desk::serve() {
+void process_socket::serve() {
   sys::block_signals();
   const auto over = cancellation_watch::descriptor(over_);
   if (!over) return;
@@ -176,7 +176,7 @@ void process_desk::serve() {
   }
 }
 
-void process_desk::answer_one(int connection) {
+void process_socket::answer_one(int connection) {
   const auto over = cancellation_watch::descriptor(over_);
   if (!over) return;
   const auto question =
@@ -187,15 +187,15 @@ void process_desk::answer_one(int connection) {
       .has_value();
 }
 
-std::string process_desk::answer_to(std::string_view question) {
+std::string process_socket::answer_to(std::string_view question) {
   json_document document;
   const auto asked = document.parse(question);
-  if (!asked) return desk_refusal("the question is no JSON");
+  if (!asked) return socket_refusal("the question is no JSON");
   const json_view& q = *asked;
   if (q["list"].boolean()) return list();
   const auto read = q["read"].string(), stop = q["stop"].string();
   const auto found = table_.find(read.value_or(stop.value_or("")));
-  if (!found) return desk_refusal("there is no such process any more");
+  if (!found) return socket_refusal("there is no such process any more");
   if (read) return page_from(*found, static_cast<std::uint64_t>(q["from"].integer().value_or(0)));
   const std::int64_t grace_ms = q["graceMs"].integer().value_or(0);
   const process_status status =
@@ -207,7 +207,7 @@ std::string process_desk::answer_to(std::string_view question) {
   return std::string(out.str());
 }
 
-std::string process_desk::list() const {
+std::string process_socket::list() const {
   json_writer out;
   out.begin_object().key("server").integer(sys::process_id());
   out.member("workspace", workspace_).key("processes").begin_array();
@@ -228,16 +228,16 @@ std::string process_desk::list() const {
   return std::string(out.str());
 }
 
-result<std::string> ask_desk(const std::string& path, std::string_view question) {
+result<std::string> ask_process_socket(const std::string& path, std::string_view question) {
   PADDOCK_TRY(const file_descriptor fd, sys::open_unix(path));
   const std::int64_t until_ms = sys::monotonic_ms() + answer_ms_max;
   PADDOCK_CHECK(send_all(fd.get(), std::string(question) + "\n", until_ms));
   PADDOCK_TRY(std::string answer, receive_line(fd.get(), answer_bytes_max, until_ms));
-  if (answer.empty()) return error{error_code::not_found, 0, "desk"};
+  if (answer.empty()) return error{error_code::not_found, 0, "process_socket"};
   return answer;
 }
 
-std::vector<std::string> desks_in(const std::string& directory) {
+std::vector<std::string> process_sockets_in(const std::string& directory) {
   std::vector<std::string> all;
   const auto opened = sys::openat(AT_FDCWD, directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (!opened) return all;

@@ -18,12 +18,12 @@ enum class input_state : std::uint8_t {
 };
 
 /// All of it is called on the thread that runs the command.
-class attendant {
+class command_driver {
 public:
-  attendant() = default;
-  attendant(const attendant&) = delete;
-  attendant& operator=(const attendant&) = delete;
-  virtual ~attendant() = default;
+  command_driver() = default;
+  command_driver(const command_driver&) = delete;
+  command_driver& operator=(const command_driver&) = delete;
+  virtual ~command_driver() = default;
 
   [[nodiscard]] virtual confine::run_manner::streams streams() const noexcept = 0;
   /// Readable when there is something to take or to write; borrowed.

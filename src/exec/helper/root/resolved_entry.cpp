@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exec/helper/root/spot.hpp"
+#include "exec/helper/root/resolved_entry.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -34,17 +34,18 @@ void trail::leave_all_but(unsigned kept) {
     ::close(levels_[--depth_].directory);
 }
 
-spot::spot(int top, const char* path) : top_(top), parent_(top) {
+resolved_entry::resolved_entry(int top, const char* path) : top_(top), parent_(top) {
   walk(path, path);
 }
 
-spot::spot(trail& along, const char* path) : along_(&along), top_(along.top()), parent_(top_) {
+resolved_entry::resolved_entry(trail& along, const char* path)
+    : along_(&along), top_(along.top()), parent_(top_) {
   const char* from = path + along.turn_to(path);
   parent_ = along.nearest();
   walk(path, from);
 }
 
-void spot::walk(const char* path, const char* from) {
+void resolved_entry::walk(const char* path, const char* from) {
   for (const char* at = from;;) {
     const char* slash = std::strchr(at, '/');
     const std::size_t size =
@@ -63,14 +64,14 @@ void spot::walk(const char* path, const char* from) {
   }
 }
 
-void spot::descend(const char* path) {
+void resolved_entry::descend(const char* path) {
   if (owns_parent_) ::close(parent_);
   parent_ = entry_;
   entry_ = -1;
   owns_parent_ = along_ == nullptr || !along_->enter(parent_, path, bytes_);
 }
 
-bool spot::look() {
+bool resolved_entry::look() {
   entry_ = ::openat(parent_, name_, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   struct stat status{};
   if (entry_ < 0 || ::fstat(entry_, &status) != 0) {
@@ -83,16 +84,16 @@ bool spot::look() {
   return true;
 }
 
-spot::~spot() {
+resolved_entry::~resolved_entry() {
   if (entry_ >= 0) ::close(entry_);
   if (owns_parent_) ::close(parent_);
 }
 
-bool spot::is_directory() const {
+bool resolved_entry::is_directory() const {
   return mode_ == S_IFDIR;
 }
 
-bool spot::is_link() const {
+bool resolved_entry::is_link() const {
   return mode_ == S_IFLNK;
 }
 

@@ -25,20 +25,20 @@
 
 namespace paddock::mcp {
 
-class process_desk {
+class process_socket {
 public:
-  /// Opens one in `directory`, which is made with mode 0700. The table outlives the desk. Errors:
+  /// Opens one in `directory`, which is made with mode 0700. The table outlives the socket. Errors:
   /// permission_denied (the directory is not this user's alone), those of sockets and files,
   /// too_many.
-  [[nodiscard]] static result<std::unique_ptr<process_desk>>
+  [[nodiscard]] static result<std::unique_ptr<process_socket>>
   open(const std::string& directory, std::string workspace, const process_table& table);
-  process_desk(const process_desk&) = delete;
-  process_desk& operator=(const process_desk&) = delete;
-  ~process_desk();
+  process_socket(const process_socket&) = delete;
+  process_socket& operator=(const process_socket&) = delete;
+  ~process_socket();
 
 private:
-  process_desk(std::string path, std::string workspace, const process_table& table,
-               file_descriptor listening);
+  process_socket(std::string path, std::string workspace, const process_table& table,
+                 file_descriptor listening);
   void serve();
   /// On a thread of its own, if not too many are given; else on this one, before anybody else is
   /// heard.
@@ -56,12 +56,12 @@ private:
   std::thread thread_;
 };
 
-/// The answer of the desk at the socket file `path`. Errors: not_found (nobody is there any more),
-/// timed_out, io.
-[[nodiscard]] result<std::string> ask_desk(const std::string& path, std::string_view question);
+/// The answer at the socket file `path`. Errors: not_found (nobody is there any more), timed_out,
+/// io.
+[[nodiscard]] result<std::string> ask_process_socket(const std::string& path,
+                                                     std::string_view question);
 
-/// The socket files of the desks in `directory`, sorted; those that servers have left behind are
-/// removed.
-[[nodiscard]] std::vector<std::string> desks_in(const std::string& directory);
+/// The socket files in `directory`, sorted; those that servers have left behind are removed.
+[[nodiscard]] std::vector<std::string> process_sockets_in(const std::string& directory);
 
 } // namespace paddock::mcp

@@ -26,7 +26,7 @@ public:
   [[nodiscard]] bool enter(int directory, const char* path, std::size_t bytes);
 
 private:
-  friend class spot;
+  friend class resolved_entry;
   static constexpr unsigned levels_max = 16;
   struct level {
     int directory;
@@ -46,15 +46,15 @@ private:
 
 /// Where a relative path leads in a tree that others may be changing, without following a link: its
 /// last entry, or the first one on the way that is no directory.
-class spot {
+class resolved_entry {
 public:
   /// `top` stays the caller's; `path` has no dots and no empty components.
-  spot(int top, const char* path);
+  resolved_entry(int top, const char* path);
   /// The same from the top of a trail, which outlives this and is not turned elsewhere meanwhile.
-  spot(trail& along, const char* path);
-  spot(const spot&) = delete;
-  spot& operator=(const spot&) = delete;
-  ~spot();
+  resolved_entry(trail& along, const char* path);
+  resolved_entry(const resolved_entry&) = delete;
+  resolved_entry& operator=(const resolved_entry&) = delete;
+  ~resolved_entry();
 
   [[nodiscard]] bool found() const { return entry_ >= 0; }
   [[nodiscard]] int os_errno() const { return errno_; } ///< why nothing was found
