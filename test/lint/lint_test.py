@@ -252,6 +252,13 @@ class Words(unittest.TestCase):
         self.assertIn("resolved", self.check({"test/client/package-lock.json": '{"resolved": ""}'}))
         self.assertEqual("", self.check({"src/a.cpp": "todo_list t; // 127.8.9.1\n", "meson.build": "version: '7.8.9'"}))
 
+    def test_habits(self):
+        tree = {"src/a.cpp": "// told what is there, so that\nint process_desk, spotted, desktop;\n"}
+        self.assertEqual("", findings(words.check_habits, tree, {"src": (3, 1)}))
+        self.assertIn("3 translated phrases, more than 2", findings(words.check_habits, tree, {"src": (2, 1)}))
+        self.assertIn("1 metaphors, more than 0", findings(words.check_habits, tree, {"src": (3, 0)}))
+        self.assertIn("lower the budget of 5", findings(words.check_habits, tree, {"src": (5, 1)}))
+
 
 class DocsTables(unittest.TestCase):
     TREE = {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Refuses what has no place in a finished tree: reminders, paths of one machine, a second copy of the version,
-host names of a package registry in the lock file."""
+host names of a package registry in the lock file. Holds habits of translated English, and metaphors as names, to a budget
+per folder that only falls."""
 import pathlib
 import re
 import sys
@@ -9,12 +10,33 @@ import sys
 from sources import files, report
 
 WORDS = re.compile(r"\bTODO\b|\bFIXME\b|\bXXX\b|\bstub(?:bed|s)?\b|not implemented|(?<!\w)/home/\w+/")
+HABITS = re.compile(r"\b(?:what (?:is|was|has|had)|so that|as far as|of which|tells? of|told|those (?:that|which|of)"
+                    r"|who(?:ever)? (?:has|is|was|comes|makes|looks))\b", re.IGNORECASE)
+METAPHORS = re.compile(r"(?<![a-zA-Z])(?:desks?|attendants?|spots?|trails?|voice|stir|deeds?|misfits)(?![a-zA-Z])")
+# folder: (habits, metaphors). Lower them when a folder has fewer; never raise one.
+BUDGETS = {"docs": (92, 0), "include": (283, 6), "src": (1069, 129), "tools": (163, 5)}
 TEXT = {".hpp", ".cpp", ".in", ".py", ".mjs", ".js", ".html", ".css", ".sh", ".md", ".build", ".txt", ".cmake", ".json",
         ".wrap", ""}
 
 
 def top_level(top):
     return [path for path in sorted(top.iterdir()) if path.is_file() and path.suffix in TEXT and path.name != ".git"]
+
+
+def over_budget(top, budgets):
+    """What is above its budget, or so far below that the budget has to follow."""
+    for folder, budget in budgets.items():
+        texts = [path.read_text(errors="replace") for path in files(top, [folder], {".hpp", ".cpp", ".md"})]
+        for name, pattern, most in zip(("translated phrases", "metaphors"), (HABITS, METAPHORS), budget):
+            count = sum(len(pattern.findall(text)) for text in texts)
+            if count > most:
+                yield f"{folder}: {count} {name}, more than {most}: write subject, verb, object, and the usual term"
+            elif count < most * 9 // 10:
+                yield f"{folder}: {count} {name}: lower the budget of {most} in test/lint/words.py"
+
+
+def check_habits(top, budgets=BUDGETS):
+    return report(list(over_budget(top, budgets)))
 
 
 def main(top, version):
@@ -39,4 +61,4 @@ def main(top, version):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]) | check_habits(sys.argv[1]))
