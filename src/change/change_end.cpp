@@ -102,7 +102,7 @@ result<std::optional<entry_stamp>> change_run::look_at(const std::string& path) 
 
 result<entry_stamp> change_run::look_at(rest kind, std::size_t number) {
   if (!plan_.how.is_beside && !staging_) return entry_stamp();
-  const auto at = spot_of(kind, number);
+  const auto at = place_aside_of(kind, number);
   if (!at && may_pass(at.error())) return at.error();
   if (!at) return entry_stamp();
   const auto status = sys::status_at(at->directory, at->name.c_str(), AT_SYMLINK_NOFOLLOW);
@@ -114,7 +114,7 @@ result<entry_stamp> change_run::look_at(rest kind, std::size_t number) {
 
 /// Removes the temporary one of two names left by a rename in two steps.
 result<void> change_run::drop(rest kind, std::size_t number) {
-  PADDOCK_TRY(const spot at, spot_of(kind, number));
+  PADDOCK_TRY(const spot at, place_aside_of(kind, number));
   resting_.erase({kind, number});
   return sys::unlinkat(at.directory, at.name.c_str(), 0);
 }

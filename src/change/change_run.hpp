@@ -116,7 +116,7 @@ private:
   [[nodiscard]] std::optional<std::size_t> brought_by(std::string_view path) const;
   [[nodiscard]] std::string rest_name(rest kind, std::size_t number) const;
   [[nodiscard]] std::string home_of(std::string_view path) const;
-  [[nodiscard]] result<spot> spot_of(rest kind, std::size_t number);
+  [[nodiscard]] result<spot> place_aside_of(rest kind, std::size_t number);
   void at_step(std::size_t number);
   void at_move(std::size_t number);
   void touch(held_directories::id directory);

@@ -140,7 +140,7 @@ void change_run::give_back(const done& each, rest kind, const std::string& path)
     }
     if (!is_untouched(kind, each.number) || (kind != rest::moved && !may_return(each, path)))
       return somebody_elses();
-    PADDOCK_TRY(const spot from, spot_of(kind, each.number));
+    PADDOCK_TRY(const spot from, place_aside_of(kind, each.number));
     auto moved = move_to_unused(from.directory, from.name.c_str(), in, there);
     // In two steps it has got a second name, and has the first one still.
     const auto is_second_name = [&] {
@@ -163,9 +163,9 @@ void change_run::give_back(const done& each, rest kind, const std::string& path)
   keep(kind, each.number, path);
 }
 
-/// What was set aside within reach may be gone by now: then it is not kept, and is told.
+/// A file set aside within reach may be gone by now: then it counts as astray, not as kept.
 void change_run::keep(rest kind, std::size_t number, const std::string& path) {
-  const auto at = spot_of(kind, number);
+  const auto at = place_aside_of(kind, number);
   const auto there = at ? sys::status_at(at->directory, at->name.c_str(), AT_SYMLINK_NOFOLLOW)
                         : result<file_status>(at.error());
   if (!there && there.error().code == error_code::not_found) return astray_.push_back(path);
@@ -177,7 +177,7 @@ void change_run::withdraw(const done& each, rest kind, const std::string& path,
                           const entry_stamp& own) {
   back(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_there(in, there, own));
-    PADDOCK_TRY(const spot to, spot_of(kind, each.number));
+    PADDOCK_TRY(const spot to, place_aside_of(kind, each.number));
     PADDOCK_CHECK(move_to_unused(in, there, to.directory, to.name.c_str()));
     resting_.emplace(kind, each.number);
     if (check_there(to.directory, to.name.c_str(), own)) return {};
@@ -198,7 +198,7 @@ void change_run::exchange_back(const done& each) {
       return is_own;
     }
     if (!is_untouched(rest::staged, number) || !may_return(each, path)) return somebody_elses();
-    PADDOCK_TRY(const spot old, spot_of(rest::staged, number));
+    PADDOCK_TRY(const spot old, place_aside_of(rest::staged, number));
     const auto exchange = [&] {
       return sys::renameat2(old.directory, old.name.c_str(), in, there, RENAME_EXCHANGE);
     };
@@ -265,7 +265,7 @@ result<bool> change_run::may_go(rest kind, std::size_t number) {
   if (kind == rest::moved || number >= plan_.steps.size()) return false;
   if (kind == rest::staged && !has_begun_) return true; // it was never anywhere else
   if (wanted_.contains(rest_name(kind, number))) return false;
-  PADDOCK_TRY(const spot at, spot_of(kind, number));
+  PADDOCK_TRY(const spot at, place_aside_of(kind, number));
   const auto status = sys::status_at(at.directory, at.name.c_str(), AT_SYMLINK_NOFOLLOW);
   if (!status && status.error().code == error_code::not_found) return false;
   if (!status) return status.error();
@@ -304,7 +304,7 @@ bool change_run::clear_beside() {
     if (!goes) return {};
     PADDOCK_TRY(const auto home, held_.look(home_of(plan_.steps[number].path)));
     cleared.insert(home);
-    PADDOCK_TRY(const spot at, spot_of(kind, number));
+    PADDOCK_TRY(const spot at, place_aside_of(kind, number));
     return sys::unlinkat(at.directory, at.name.c_str(), 0);
   };
   for (const auto& [kind, number] : resting_) {

@@ -198,8 +198,8 @@ std::string why_not(const change_run& run, const error& e) {
   if (is_other) clause = "its directory is another one by now, or lies elsewhere";
   if (e.code == error_code::not_found)
     clause = run.failed_at().empty()
-                 ? "something else moved or removed what was made ready"
-                 : "something else moved or removed it, or what was made ready for it";
+                 ? "something else moved or removed a prepared file"
+                 : "something else moved or removed it, or the file prepared for it";
   return (run.failed_at().empty() ? "" : run.failed_at() + ": ") + std::string(clause);
 }
 
