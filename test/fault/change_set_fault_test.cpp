@@ -114,8 +114,6 @@ protected:
     return GetParam() == resolver::walker ? 7 : 1;
   }
   [[nodiscard]] static std::size_t stride() { return test::campaign_step() * stride_of_control(); }
-  /// Of `whole` moments that a control counts those that are met.
-  [[nodiscard]] static std::size_t met(std::size_t whole) { return whole / test::campaign_step(); }
 
   workbench w{GetParam()};
   bool can_trace_ = false;
@@ -151,9 +149,10 @@ TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_rec
     }
     EXPECT_TRUE(both.after == now()); // the last one was not killed
   }
-  EXPECT_GT(torn_before_recovery, met(40)); // or the kills do not fall into the middle of anything
-  EXPECT_GT(undone, met(10));
-  EXPECT_GT(finished, met(10));
+  EXPECT_GT(torn_before_recovery,
+            test::campaign_met(40)); // or the kills do not fall into the middle of anything
+  EXPECT_GT(undone, test::campaign_met(10));
+  EXPECT_GT(finished, test::campaign_met(10));
   std::cout << "kills: " << kills << ", torn before recovery: " << torn_before_recovery << '\n';
 }
 
@@ -217,7 +216,7 @@ TEST_P(change_set_fault_test, a_recovery_ends_soon_after_it_is_cancelled) {
     EXPECT_FALSE(w.t.exists("ws/old0"));
     EXPECT_TRUE(w.t.exists("ws/" + name("new", files - 1)));
   }
-  EXPECT_GT(cancellations, met(20));
+  EXPECT_GT(cancellations, test::campaign_met(20));
   EXPECT_FALSE(w.t.exists("ws/old0"));
   EXPECT_FALSE(w.t.exists(this->record()));
 }
@@ -244,7 +243,7 @@ TEST_P(change_set_fault_test, a_recovery_that_is_killed_is_recovered) {
       if (is_last) break;
     }
   }
-  EXPECT_GT(kills, met(50 / stride_of_control()));
+  EXPECT_GT(kills, test::campaign_met(50 / stride_of_control()));
   std::cout << "kills of a recovery: " << kills << '\n';
 }
 
@@ -324,8 +323,8 @@ TEST_P(change_set_fault_test, a_call_that_fails_is_all_or_none_at_once) {
       recover(false);
       EXPECT_TRUE(now() == found);
     }
-  EXPECT_GT(faults, met(80));
-  EXPECT_GT(refused, met(30));
+  EXPECT_GT(faults, test::campaign_met(80));
+  EXPECT_GT(refused, test::campaign_met(30));
   std::cout << "faults injected: " << faults << ", refused: " << refused << '\n';
 }
 
@@ -354,7 +353,7 @@ TEST_P(change_set_fault_test, when_everything_fails_from_a_call_on_the_next_one_
       EXPECT_TRUE(found == (done ? both.after : both.before) || (is_open && found == both.after));
     }
   }
-  EXPECT_GT(mixed, met(10));
+  EXPECT_GT(mixed, test::campaign_met(10));
   EXPECT_TRUE(torn > 0 || stride() > 7);
 }
 
@@ -372,7 +371,7 @@ TEST_P(change_set_fault_test, a_full_disk_in_the_middle_of_a_write_changes_nothi
     recover(false);
     EXPECT_TRUE(now() == (done ? both.after : both.before)) << at << ' ' << injection::failing();
   }
-  EXPECT_GT(refused, met(5));
+  EXPECT_GT(refused, test::campaign_met(5));
 }
 
 TEST_P(change_set_fault_test, on_file_systems_that_can_do_less_it_is_the_same) {

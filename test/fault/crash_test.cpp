@@ -182,7 +182,7 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
   std::size_t leftovers = 0;
   for (const auto& op : test::changing_operations()) {
     const tally t = kill_everywhere(op, step);
-    EXPECT_GT(t.kills, 10 / step) << op.name;
+    EXPECT_GT(t.kills, test::campaign_met(10)) << op.name;
     EXPECT_EQ(t.torn, 0U) << last_torn;
     EXPECT_EQ(t.kept, t.leftovers) << op.name << ": something was removed for its name";
     if (w.files == test::nameless_files::known && replaces_a_file(op)) {
@@ -191,7 +191,8 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
     kills += t.kills;
     leftovers += t.leftovers;
   }
-  EXPECT_GT(leftovers, 50 / step); // or the kills do not fall into the middle of anything
+  EXPECT_GT(leftovers,
+            test::campaign_met(50)); // or the kills do not fall into the middle of anything
   std::cout << "kills: " << kills << ", of which left something: " << leftovers << '\n';
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 using namespace paddock;
+using test::campaign_met;
 using test::IsOk;
 
 namespace {
@@ -35,10 +36,6 @@ std::size_t stride(std::size_t usual = 1) {
 /// The same of calls. Each has two stops, and what is between two calls is there once.
 std::size_t stride_of_calls(std::size_t usual = 1) {
   return 2 * stride(usual);
-}
-/// Of `whole` moments that a control counts those that are met.
-std::size_t met(std::size_t whole) {
-  return whole / test::campaign_step();
 }
 
 class HistoryKill : public test::history_fixture {
@@ -156,7 +153,7 @@ TEST_F(HistoryKill, APersonsUndoIsTheirsHoweverItEnds) {
   };
   if (!is_killed_at_each(stride_of_calls(8), a_restore(history::author::other), look))
     GTEST_SKIP() << untraceable;
-  EXPECT_GT(undone, met(1));
+  EXPECT_GT(undone, campaign_met(1));
 }
 
 TEST_F(HistoryKill, ARecordingLosesNothing) {
@@ -204,7 +201,7 @@ TEST_F(HistoryKill, WhatAKilledCallDidIsTheAgents) {
     EXPECT_EQ(now(), original_) << "killed at " << at;
   };
   if (!is_killed_at_each(stride_of_calls(), work, look)) GTEST_SKIP() << untraceable;
-  EXPECT_GT(was_changed, met(20));
+  EXPECT_GT(was_changed, campaign_met(20));
 }
 
 /// A tool may write at any moment, also while another call looks at what there is.
@@ -273,7 +270,7 @@ TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {
     }
   };
   if (!is_killed_at_each(stride(7), a_restore(), look)) GTEST_SKIP() << untraceable;
-  EXPECT_GT(taken_back, met(3));
+  EXPECT_GT(taken_back, campaign_met(3));
 }
 
 /// Each call of a recording fails once, or all from one on. The tool's work goes on, and what was
@@ -345,7 +342,7 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
   };
   if (!test::kill_at_each({.stride = stride(3)}, prepare, a_restore(), look))
     GTEST_SKIP() << untraceable;
-  EXPECT_GT(carried_on, met(5));
+  EXPECT_GT(carried_on, campaign_met(5));
 }
 
 class HistoryKillForGood : public HistoryKill {
@@ -435,7 +432,7 @@ TEST_F(HistoryKillMoves, AreTakenBackWhereACallFails) {
     expect_all_back(changed_, at);
     if (failed == 0 || HasFailure()) break;
   }
-  EXPECT_GT(refused, met(10));
+  EXPECT_GT(refused, campaign_met(10));
 }
 
 /// At each moment of a restore somebody saves a file, as editors do, and the restore fails later or
@@ -487,8 +484,8 @@ TEST_F(HistoryKill, LosesNothingThatIsSavedMeanwhile) {
       }
     }
   }
-  EXPECT_GT(kept, met(10));
-  EXPECT_GT(restored, met(10));
+  EXPECT_GT(kept, campaign_met(10));
+  EXPECT_GT(restored, campaign_met(10));
 }
 
 /// Each call of a restore fails once: the workspace is as it was, or as it was to be.
@@ -512,7 +509,7 @@ TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
     expect_all_back(changed_, at);
     if (failed == 0 || HasFailure()) break;
   }
-  EXPECT_GT(refused, met(10));
+  EXPECT_GT(refused, campaign_met(10));
 }
 
 } // namespace

@@ -40,6 +40,11 @@ inline std::size_t campaign_part(std::size_t whole) {
   return std::max<std::size_t>(whole / campaign_step(), 1);
 }
 
+/// How many a control has to count at least, where the whole campaign counts more than `whole`.
+inline std::size_t campaign_met(std::size_t whole) {
+  return whole / campaign_step();
+}
+
 /// The number that the variable `name` gives, or `whole` as far as it runs.
 inline std::size_t campaign_size(const char* name, std::size_t whole) {
   return number_from_environment(name, campaign_part(whole));
