@@ -255,7 +255,7 @@ std::string unseen_hint(const root& root, const command& run, const command_outc
   std::string hint;
   (void)any_word(o, {}, [&](std::string_view word) {
     const auto path = o.exit_code == exit_not_found ? installed_at(run, word) : std::nullopt;
-    if (path && !is_visible(run, *path)) hint = unseen_program_hint(run, word, reader);
+    if (path && !is_visible(run, *path)) hint = "; " + unseen_program_words(*path, reader);
     if (word.find("/.git/worktrees/") != std::string_view::npos && is_outside(root, word) &&
         !is_visible(run, word))
       hint = "; if this is a worktree, commands do not see its repository: " +
@@ -313,11 +313,9 @@ std::string network_words(const command_outcome& o, hint_reader reader) {
   return hint + ": " + allowing(reader, "--network all");
 }
 
-std::string unseen_program_hint(const command& run, std::string_view name, hint_reader reader) {
-  const auto path = installed_at(run, name);
-  if (!path) return {};
-  return "; " + *path +
-         " is in PATH, but commands do not see it: " + allowing(reader, "--exec-read", *path) +
+std::string unseen_program_words(const std::string& path, hint_reader reader) {
+  return path +
+         " is in PATH, but commands do not see it: " + allowing(reader, "--exec-read", path) +
          ", or with the directory of its installation";
 }
 

@@ -36,9 +36,8 @@ struct error_words {
 
 /// Which networks commands have, and who can give them more.
 [[nodiscard]] std::string network_words(const command_outcome& o, hint_reader reader);
-/// That a program in the search path is nothing that commands see; empty where it is neither.
-[[nodiscard]] std::string unseen_program_hint(const command& run, std::string_view name,
-                                              hint_reader reader);
+/// That commands do not see a program of the search path.
+[[nodiscard]] std::string unseen_program_words(const std::string& path, hint_reader reader);
 
 /// That modes and times cannot be changed here; empty where they can.
 [[nodiscard]] std::string attributes_hint(const confinement_report& enforced, hint_reader reader);

@@ -2,6 +2,7 @@
 #include "mcp/tools/exec_hints.hpp"
 
 #include "mcp/tools/exec_denials.hpp"
+#include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -157,8 +158,7 @@ std::string start_hint(const root& root, const command_error& e, const command& 
   if (e.code == error_code::not_found) {
     if (program.starts_with("~/")) return "no such program; " + runs_no_shell(program, reader);
     if (program.find('/') != std::string::npos) return absent_program_hint(root, run, reader);
-    if (auto unseen = unseen_program_hint(run, program, reader); !unseen.empty())
-      return unseen.substr(2);
+    if (const auto path = installed_at(run, program)) return unseen_program_words(*path, reader);
     if (reader == hint_reader::person) return {};
     return "no such program; check the spelling, or give a path with a slash, relative to cwd; a "
            "person can install it, or start the server with its directory in PATH";
