@@ -94,7 +94,7 @@ private:
   /// The same of a file that is there by then.
   [[nodiscard]] file_change* made_before(std::string_view given,
                                          final_link last = final_link::follow);
-  [[nodiscard]] planned_file& file_of(const file_change& change);
+  [[nodiscard]] std::size_t number_of(const file_change& change) const;
   result<made_text, failed_change> make_again(const file_change& earlier, const target& what,
                                               const maker& make);
   result<void, failed_change> set_bytes(file_change& of, const target& what, std::string bytes);

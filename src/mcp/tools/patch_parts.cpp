@@ -31,14 +31,14 @@ file_change* change_planner::made_before(std::string_view given, final_link last
   return earlier != nullptr && earlier->action != change_action::remove ? earlier : nullptr;
 }
 
-planned_file& change_planner::file_of(const file_change& change) {
-  return plan_.files[static_cast<std::size_t>(&change - plan_.changes.data())];
+std::size_t change_planner::number_of(const file_change& change) const {
+  return static_cast<std::size_t>(&change - plan_.changes.data());
 }
 
 result<void, failed_change> change_planner::move_again(file_change& earlier, const target& what,
                                                        const maker* make) {
   if (make != nullptr) PADDOCK_CHECK(edit_again(earlier, what, *make));
-  const auto number = static_cast<std::size_t>(&earlier - plan_.changes.data());
+  const std::size_t number = number_of(earlier);
   PADDOCK_CHECK(lead_elsewhere(earlier, what.move_to));
   claims_[resolved(what.given, final_link::follow)].is_left = true;
   claims_[resolved(what.move_to, final_link::keep)].change = number;
@@ -69,7 +69,7 @@ result<void, failed_change> change_planner::set_bytes(file_change& of, const tar
                                                       std::string bytes) {
   const std::size_t counted = of.bytes ? of.bytes->size() : 0;
   const std::size_t more = bytes.size() - std::min(bytes.size(), counted);
-  if (auto taken = file_of(of).memory.grow(more, options_.bounds); !taken)
+  if (auto taken = plan_.files[number_of(of)].memory.grow(more, options_.bounds); !taken)
     return failed_change(mcp::refusal_of(taken.error()), what.given);
   of.bytes = std::move(bytes);
   if (what.is_executable) of.is_executable = what.is_executable;
@@ -80,7 +80,7 @@ result<void, failed_change> change_planner::edit_again(file_change& earlier, con
                                                        const maker& make) {
   PADDOCK_TRY(made_text made, make_again(earlier, what, make));
   PADDOCK_CHECK(set_bytes(earlier, what, std::move(made.bytes)));
-  file_of(earlier).loose.add(made.loose.lines, made.loose.indentation);
+  plan_.files[number_of(earlier)].loose.add(made.loose.lines, made.loose.indentation);
   return {};
 }
 
@@ -109,12 +109,12 @@ result<void, failed_change> change_planner::forget(const file_change& created, c
   if (where && where->existing)
     return failed_change(mcp::refusal_of({error_code::already_exists, 0, "change_set"}),
                          what.given);
-  const auto number = &created - plan_.changes.data();
-  plan_.changes.erase(plan_.changes.begin() + number);
-  plan_.files.erase(plan_.files.begin() + number);
+  const std::size_t number = number_of(created);
+  plan_.changes.erase(plan_.changes.begin() + static_cast<std::ptrdiff_t>(number));
+  plan_.files.erase(plan_.files.begin() + static_cast<std::ptrdiff_t>(number));
   claims_.erase(name);
   for (auto& [path, claimed] : claims_)
-    if (claimed.change > static_cast<std::size_t>(number)) --claimed.change;
+    if (claimed.change > number) --claimed.change;
   return {};
 }
 
