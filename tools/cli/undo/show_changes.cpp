@@ -9,7 +9,6 @@
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
-#include <paddock/base/detail/excerpt.hpp>
 #include <paddock/history/naming.hpp>
 #include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
@@ -24,7 +23,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::size_t who_characters = 60; // of a command; --json has all of it
+constexpr std::size_t who_width = 61; // of a command; --json has all of it
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
 struct shown_options : undo_options {
@@ -58,7 +57,7 @@ void print_changes(const history::change_list& found, history::store& store) {
     const std::string lost = each.restorable == history::holding::held
                                  ? ""
                                  : "; cannot be undone: " + std::string(reason_of(each.restorable));
-    const std::string who = detail::excerpt(without_controls(who_changed(each)), who_characters);
+    const std::string who = fit(who_changed(each), who_width);
     print_words("%s %s  %s\n", styled(column(name_of(each.kind), 8), style_of(each.kind)).c_str(),
                 name_of_change(each).c_str(),
                 styled("by " + who + ", " + local_time(each.time_ms) + lost, style::dim).c_str());
