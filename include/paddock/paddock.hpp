@@ -4,11 +4,12 @@
 /// Paths, files, text, commands and skills. For programs that use most of it; a program that needs
 /// one component includes that one and pays for no other.
 ///
-/// Not in it, nor in the amalgamation, is what has libraries of its own: MCP, the skill manager, the
-/// search of files (paddock/search/text_search.hpp) and the history (paddock/history/history.hpp).
+/// Not in it, nor in the amalgamation, is what has libraries of its own: MCP, the skill manager,
+/// the search of files (paddock/search/text_search.hpp) and the history
+/// (paddock/history/history.hpp).
 ///
-/// Where text is edited and searched a `line` counts from 0 and a `line_number` from 1. What is wrong
-/// with a file (skills, configurations) has its `line` from 1, as compilers do.
+/// Where text is edited and searched a `line` counts from 0 and a `line_number` from 1. What is
+/// wrong with a file (skills, configurations) has its `line` from 1, as compilers do.
 
 #include <paddock/base/cancellation.hpp>
 #include <paddock/base/config.hpp>

@@ -21,8 +21,8 @@ void tell(std::string& out, const search_coverage& of) {
   out += std::to_string(of.entries) + ' ' + std::to_string(of.directories) + ' ' +
          std::to_string(of.ignored) + ' ' + std::to_string(of.unreadable) + '\n';
   for (const ignoring_rule& rule : of.ignored_by)
-    out += rule.rule + rule.file + std::to_string(rule.line_number) + ' ' + std::to_string(rule.entries) +
-           '\n';
+    out += rule.rule + rule.file + std::to_string(rule.line_number) + ' ' +
+           std::to_string(rule.entries) + '\n';
   for (const unread_entry& each : of.unread)
     out += each.path + ' ' + std::string(wire_name(each.why)) + '\n';
 }

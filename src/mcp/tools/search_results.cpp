@@ -182,8 +182,8 @@ std::uint64_t write_found(json_writer& out, const found_files& found, const find
   out.key("total").unsigned_integer(found.total);
   if (found.coverage.ended_early) out.key("exact").boolean(false);
   write_page(out, options.offset, shown, found.total, found.coverage);
-  write_skipped(out, {{"ignored", found.coverage.ignored},
-                      {"unreadable", found.coverage.unreadable}});
+  write_skipped(out,
+                {{"ignored", found.coverage.ignored}, {"unreadable", found.coverage.unreadable}});
   write_reasons(out, found.coverage, found.total, notice_of(found.coverage, true, 0),
                 json_bytes_max);
   out.end_object();

@@ -12,5 +12,6 @@ int main(int argc, char** argv) {
   if (!found) return 1;
   for (const auto& file : found->files)
     for (const auto& line : file.lines)
-      std::printf("%s:%d:%s\n", file.path.c_str(), static_cast<int>(line.line_number), line.text.c_str());
+      std::printf("%s:%d:%s\n", file.path.c_str(), static_cast<int>(line.line_number),
+                  line.text.c_str());
 }

@@ -69,8 +69,8 @@ void print_lines(const file_matches& file, bool heading, bool context) {
     before = line.line_number;
     const char mark = line.context ? '-' : ':';
     std::string text = heading ? "" : path + mark;
-    text +=
-        styled(std::to_string(line.line_number), style::good) + mark + line_on_output(line.text) + '\n';
+    text += styled(std::to_string(line.line_number), style::good) + mark +
+            line_on_output(line.text) + '\n';
     print(text);
   }
   if (heading) print("\n");
