@@ -23,7 +23,8 @@ public:
   /// Puts down what those have changed that ended since the last time. For the end of each, and for
   /// every call of a tool: what somebody changes afterwards is not theirs.
   void settle() {
-    std::vector<entry> ended; // put down when this returns, and the lock is open again
+    const std::lock_guard until_put_down(settling_); // by whoever has seen the end first
+    std::vector<entry> ended; // put down when `lock_` is open again
     const std::lock_guard guard(lock_);
     const auto running =
         std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
@@ -36,7 +37,8 @@ private:
     process of;
     history::recording begun;
   };
-  std::mutex lock_;
+  std::mutex settling_;
+  std::mutex lock_; ///< taken after `settling_`
   std::vector<entry> open_;
 };
 
