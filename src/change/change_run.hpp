@@ -168,6 +168,7 @@ private:
 
   // take_back.cpp: the way back, and what is cleared away
   [[nodiscard]] error give_up(const error& why);
+  void tell_all();
   void take_back();
   void take_back(const done& each);
   void back(const done& each, const std::string& path, const in_directory& work);
@@ -242,6 +243,9 @@ private:
   std::vector<std::string> astray_, missing_;
   std::string kept_;
 };
+
+/// Tells who keeps account of this thread's changes that nothing else is known of these.
+void tell_plan(const change_plan& plan);
 
 /// Whether a later try may succeed. If so a record stays; if not, it must not block every later
 /// change.

@@ -4,6 +4,7 @@
 // Nothing is removed that the change has not put there itself.
 
 #include "change/change_run.hpp"
+#include "file/change_observer.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -45,10 +46,64 @@ result<void> change_run::make() {
     done = give_directories();
   }
   if (!done) return give_up(done.error());
+  if (plan_.how.is_beside && is_observed()) tell_all();
   is_clear_ = clear();
   // The next change removes what could not be removed.
   if (is_clear_ && log_ != nullptr) (void)log_->end().has_value();
   return {};
+}
+
+void tell_plan(const change_plan& plan) {
+  for (const change_step& step : plan.steps)
+    tell_changed_all(step.path);
+  for (const change_move& move : plan.moves) {
+    tell_changed_all(move.now);
+    tell_changed_all(move.home);
+  }
+}
+
+/// What the renames have displaced, while it still lies beside its place.
+void change_run::tell_all() {
+  std::map<std::string_view, spot> old; // by path
+  for (const done& each : done_) {
+    const bool is_aside = each.what == deed::set_aside;
+    if (!is_aside && each.what != deed::exchanged) continue;
+    auto at = spot_of(is_aside ? rest::aside : rest::staged, each.number);
+    if (at) old[plan_.steps[each.number].path] = *std::move(at);
+  }
+  const auto tell = [](const std::string& path, const spot* before, const entry_stamp& after) {
+    std::optional<file_status> now;
+    if (after.exists())
+      now = file_status{.kind = *after.kind,
+                        .mode = after.mode,
+                        .size = after.size,
+                        .device = after.device,
+                        .inode = after.inode,
+                        .modified_ns = after.modified_ns};
+    tell_changed(path,
+                 before == nullptr ? displaced_entry()
+                                   : displaced_entry{before->directory, before->name.c_str()},
+                 now);
+  };
+  for (const done& each : done_) {
+    if (each.what != deed::moved) continue;
+    const change_move& move = plan_.moves[each.number];
+    const auto found = old.find(move.home);
+    const auto in = held_.descriptor(each.in);
+    const spot there{in ? *in : -1, std::string(file_name(move.home))};
+    tell(move.now, found != old.end() ? &found->second : &there, {});
+    tell(move.home, nullptr, move.object);
+  }
+  for (const done& each : done_) {
+    const bool is_content =
+        each.what == deed::placed || each.what == deed::exchanged || each.what == deed::set_aside;
+    if (!is_content) continue;
+    const change_step& step = plan_.steps[each.number];
+    if (each.what == deed::set_aside && step.brings_content()) continue; // told when it is placed
+    const auto found = old.find(step.path);
+    tell(step.path, found != old.end() ? &found->second : nullptr,
+         step.brings_content() ? staged_[each.number] : entry_stamp());
+  }
 }
 
 error change_run::give_up(const error& why) {
@@ -60,6 +115,7 @@ error change_run::give_up(const error& why) {
   // A kill while clearing up must not have the rest carried to its end.
   const bool is_marked = log_ == nullptr || !may_be_staged_ || log_->add_way_back().has_value();
   is_clear_ = clear();
+  if (torn_by_) tell_plan(plan_);
   if (torn_by_) return why;
   const bool is_ended = is_clear_ && (log_ == nullptr || log_->end().has_value());
   if (!is_marked && !is_ended) torn_by_ = why;

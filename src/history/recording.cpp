@@ -3,6 +3,7 @@
 // What becomes of entries, and whom it is put down to.
 
 #include "history/store_impl.hpp"
+#include "history/watched_changes.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>
@@ -117,8 +118,10 @@ namespace {
 /// Transitions of one look, each in the record of whom it is put down to.
 class shared_out {
 public:
-  shared_out(announced_paths announced, const cause& by, std::int64_t time_ms)
-      : announced_(std::move(announced)), rest_(by), time_ms_(time_ms) {}
+  shared_out(announced_paths announced, const cause& by, const cause& others,
+             const watched_changes* watched, std::int64_t time_ms)
+      : announced_(std::move(announced)), rest_(by), others_(others), watched_(watched),
+        time_ms_(time_ms) {}
 
   /// What is ignored is missed where it went with all that is ignored around it.
   enum class gone_with : std::uint8_t { itself, all_around };
@@ -126,6 +129,9 @@ public:
   void add(transition&& step, gone_with what = gone_with::itself, const cause* earlier = nullptr) {
     const known_kind kind = step.after.exists() ? step.after.kind : step.before.kind;
     const cause* const announced = announced_.who(step.path, kind);
+    const bool is_others = watched_ != nullptr && kind != known_kind::directory &&
+                           !watched_->is_own(step.path, step.after);
+    if (watched_ != nullptr) earlier = is_others ? &others_ : nullptr;
     const cause* const who = announced != nullptr ? announced : earlier;
     auto [at, is_new] = places_.try_emplace(who, records_.size());
     if (is_new) {
@@ -176,6 +182,8 @@ private:
 
   announced_paths announced_;
   const cause& rest_;
+  const cause& others_;
+  const watched_changes* watched_;
   std::int64_t time_ms_;
   std::map<const cause*, std::size_t> places_; ///< in `records_`
   std::vector<journal_record> records_;
@@ -193,10 +201,11 @@ std::string not_kept::words() const {
 }
 
 result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
-                                 whose all, std::int64_t since_ns) {
+                                 whose all, std::int64_t since_ns, const watched_changes* watched) {
   const read_time when;
   const cause before_it = unannounced();
-  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, now_ms());
+  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, before_it,
+                     watched, now_ms());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   std::unordered_map<std::uint64_t, known_state> gone; // by inode: perhaps it is elsewhere now
   const auto forget = [&](std::string_view top) {
@@ -298,9 +307,11 @@ result<void> store::impl::look_where_heard(const work_bounds& bounds, const ende
   return {};
 }
 
-result<void> store::impl::look_at(std::span<const std::string> paths, const cause& by) {
+result<void> store::impl::look_at(std::span<const std::string> paths, const cause& by,
+                                  watched_changes* watched) {
   PADDOCK_TRY(auto found, scan_paths(*workspace, index, paths, scanning()));
-  return absorb(std::move(found), by);
+  if (watched != nullptr) PADDOCK_CHECK(watched->put_down(*this, by, unannounced(), found));
+  return absorb(std::move(found), by, {}, whose::announced, 0, watched);
 }
 
 struct recording::state {
@@ -310,7 +321,9 @@ struct recording::state {
   std::optional<std::list<agents_work>::iterator> running{};
   std::int64_t began_ns = sys::file_clock_ns();
   work_marks::mark mark{};
-  std::string failure{}; ///< what could not be kept before it began
+  std::string failure{};                   ///< what could not be kept before it began
+  std::optional<watched_changes> before{}; ///< of a tool
+  bool is_watched = false;
 };
 
 recording::recording() noexcept = default;
@@ -352,6 +365,7 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
     if (done) done = impl_->hold(paths);
     if (!done) impl_->complain(done.error());
     state->failure = done ? impl_->not_held(paths) : impl_->trouble;
+    if (done) state->before.emplace(*impl_, paths);
     // Without a mark only a kill would lose something, and only who it was.
     if (!paths.empty())
       if (auto mark = impl_->put_mark(state->by, paths)) state->mark = *std::move(mark);
@@ -396,6 +410,11 @@ std::string recording::lost() const {
   return state_ ? state_->failure : std::string();
 }
 
+void recording::watch() {
+  if (!state_ || !state_->before || std::exchange(state_->is_watched, true)) return;
+  state_->before->start();
+}
+
 int recording::lock() const {
   return state_ && state_->mark.lock ? state_->mark.lock.get() : -1;
 }
@@ -417,11 +436,12 @@ std::string recording::finish(command_reach reach) {
   const ended_command behind{.by = ended.by, .began_ns = ended.began_ns, .ended_ns = ended_ns};
   // What a command has touched can be sure to be as it looks from now on; what a tool does is its
   // own until that has been put down.
-  if (ended.is_command()) in.running.erase(*ending->running);
+  const bool is_early = ended.is_command() || ending->is_watched;
+  if (is_early) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
     if (!ended.is_command())
-      done = in.look_at(ended.paths, ended.by);
+      done = in.look_at(ended.paths, ended.by, ending->is_watched ? &*ending->before : nullptr);
     else if (reach == command_reach::workspace)
       done = in.look_where_heard({}, &behind);
     else
@@ -429,7 +449,7 @@ std::string recording::finish(command_reach reach) {
     if (!done) in.complain(done.error());
     if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }
-  if (!ended.is_command()) in.running.erase(*ending->running);
+  if (!is_early) in.running.erase(*ending->running);
   if (done)
     in.marks.remove(std::move(ending->mark));
   else

@@ -39,6 +39,7 @@ struct placed_checkpoint {
 };
 
 struct restore_plan;
+class watched_changes;
 
 /// A moment before something is read. What was changed later than that, or in the same tick of a
 /// clock, may change again and look the same.
@@ -172,7 +173,8 @@ struct store::impl {
   /// Files that were changed before `since_ns`, of the clock of file times, were changed by others.
   [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,
                                     const work_bounds& bounds = {}, whose all = whose::announced,
-                                    std::int64_t since_ns = 0);
+                                    std::int64_t since_ns = 0,
+                                    const watched_changes* watched = nullptr);
   /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
   /// `absorb`.
   [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {},
@@ -185,7 +187,9 @@ struct store::impl {
   [[nodiscard]] const cause* ended_then(std::int64_t changed_ns) const;
   /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.
   void be_content();
-  [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by);
+  /// `watched`: what of files and links is not the cause's.
+  [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by,
+                                     watched_changes* watched = nullptr);
   /// Says of directories that could not be looked into that it is so, and what was met in others
   /// that nobody has seen before.
   [[nodiscard]] path_tops take_closed(scan_outcome& found, const cause& by);

@@ -97,6 +97,9 @@ public:
   /// What cannot be undone because of a failure, or because what was changed or removed is not
   /// held, as a clause; empty: everything was recorded.
   std::string finish(command_reach reach = command_reach::anywhere);
+  /// Of a tool that changes files by file.hpp, directory.hpp and change_set.hpp alone, and from now
+  /// on in this thread: what others do to the same files until `finish` is not the tool's.
+  void watch();
   /// What of that is known before the end.
   [[nodiscard]] std::string lost() const;
   /// Of a command: what tells others that it is under way, for command::lock; -1: nothing does.
