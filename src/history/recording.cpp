@@ -119,8 +119,8 @@ namespace {
 class shared_out {
 public:
   shared_out(announced_paths announced, const cause& by, const cause& others,
-             const watched_changes* watched, std::int64_t time_ms)
-      : announced_(std::move(announced)), rest_(by), others_(others), watched_(watched),
+             const share_of_others* theirs, std::int64_t time_ms)
+      : announced_(std::move(announced)), rest_(by), others_(others), theirs_(theirs),
         time_ms_(time_ms) {}
 
   /// What is ignored is missed where it went with all that is ignored around it.
@@ -129,9 +129,7 @@ public:
   void add(transition&& step, gone_with what = gone_with::itself, const cause* earlier = nullptr) {
     const known_kind kind = step.after.exists() ? step.after.kind : step.before.kind;
     const cause* const announced = announced_.who(step.path, kind);
-    const bool is_others = watched_ != nullptr && kind != known_kind::directory &&
-                           !watched_->is_own(step.path, step.after);
-    if (watched_ != nullptr) earlier = is_others ? &others_ : nullptr;
+    if (theirs_ != nullptr && theirs_->has(step)) earlier = &others_;
     const cause* const who = announced != nullptr ? announced : earlier;
     auto [at, is_new] = places_.try_emplace(who, records_.size());
     if (is_new) {
@@ -183,7 +181,7 @@ private:
   announced_paths announced_;
   const cause& rest_;
   const cause& others_;
-  const watched_changes* watched_;
+  const share_of_others* theirs_;
   std::int64_t time_ms_;
   std::map<const cause*, std::size_t> places_; ///< in `records_`
   std::vector<journal_record> records_;
@@ -201,11 +199,13 @@ std::string not_kept::words() const {
 }
 
 result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
-                                 whose all, std::int64_t since_ns, const watched_changes* watched) {
+                                 whose all, std::int64_t since_ns, const share_of_others* theirs) {
   const read_time when;
   const cause before_it = unannounced();
-  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, before_it,
-                     watched, now_ms());
+  // What one command could not change, another one could not either.
+  const cause others = by.by == author::exec ? cause() : before_it;
+  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, others, theirs,
+                     now_ms());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   std::unordered_map<std::uint64_t, known_state> gone; // by inode: perhaps it is elsewhere now
   const auto forget = [&](std::string_view top) {
@@ -273,7 +273,7 @@ std::vector<std::string> files_in(const std::vector<met_entry>& met) {
 } // namespace
 
 result<void> store::impl::look_through(const cause& by, const work_bounds& bounds,
-                                       std::int64_t since_ns) {
+                                       std::int64_t since_ns, const share_of_others* theirs) {
   scan_options how_to = scanning(bounds);
   const bool is_watched = purpose == session::serve;
   if (is_watched) {
@@ -283,24 +283,25 @@ result<void> store::impl::look_through(const cause& by, const work_bounds& bound
   PADDOCK_TRY(auto found, scan(*workspace, index, how_to));
   const auto met = is_watched ? files_in(found.met) : std::vector<std::string>();
   const scan_outcome told{.closed = found.closed, .linked = std::move(found.linked)};
-  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns, theirs));
   if (is_watched) heard.settle(met, told);
   ended.clear();
   be_content();
   return {};
 }
 
-result<void> store::impl::look_where_heard(const work_bounds& bounds, const ended_command* behind) {
+result<void> store::impl::look_where_heard(const work_bounds& bounds, const ended_command* behind,
+                                           const share_of_others* theirs) {
   const cause by = behind != nullptr ? behind->by : unannounced();
   const std::int64_t since_ns = behind != nullptr ? behind->began_ns : 0;
   const bool is_alone = !running_since_ns() && others.living.empty();
   const bool is_due = ended.size() >= looks_between_whole_ones;
   const auto paths = is_alone && !is_due ? heard.changed(index) : std::nullopt;
-  if (!paths) return look_through(by, bounds, since_ns);
+  if (!paths) return look_through(by, bounds, since_ns, theirs);
   PADDOCK_CHECK(workspace->check_alive());
   PADDOCK_TRY(auto found, scan_paths(*workspace, index, *paths, scanning(bounds)));
   const auto met = files_in(found.met);
-  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns, theirs));
   heard.settle_named(met);
   if (behind != nullptr) ended.push_back(*behind);
   be_content();
@@ -419,7 +420,7 @@ int recording::lock() const {
   return state_ && state_->mark.lock ? state_->mark.lock.get() : -1;
 }
 
-std::string recording::finish(command_reach reach) {
+std::string recording::finish(command_reach reach, std::span<const std::string> read_only) {
   if (!state_) return {};
   const std::unique_ptr<state> ending = std::move(state_);
   store::impl& in = *ending->of->impl_;
@@ -440,12 +441,13 @@ std::string recording::finish(command_reach reach) {
   if (is_early) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
+    const read_only_share theirs(in.index, read_only);
     if (!ended.is_command())
       done = in.look_at(ended.paths, ended.by, ending->is_watched ? &*ending->before : nullptr);
     else if (reach == command_reach::workspace)
-      done = in.look_where_heard({}, &behind);
+      done = in.look_where_heard({}, &behind, &theirs);
     else
-      done = in.look_through(ended.by, {}, ended.began_ns);
+      done = in.look_through(ended.by, {}, ended.began_ns, &theirs);
     if (!done) in.complain(done.error());
     if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }

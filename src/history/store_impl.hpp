@@ -41,6 +41,28 @@ struct placed_checkpoint {
 struct restore_plan;
 class watched_changes;
 
+/// Of what a look behind the agent's work meets, what others did meanwhile.
+class share_of_others {
+public:
+  [[nodiscard]] virtual bool has(const transition& step) const = 0;
+
+protected:
+  ~share_of_others() = default;
+};
+
+/// What lies where a command could change nothing.
+class read_only_share final : public share_of_others {
+public:
+  read_only_share(const file_index& before, std::span<const std::string> paths) {
+    for (const std::string& path : paths)
+      if (before.find(path).exists()) paths_.add(path);
+  }
+  [[nodiscard]] bool has(const transition& step) const override { return paths_.cover(step.path); }
+
+private:
+  path_tops paths_;
+};
+
 /// A moment before something is read. What was changed later than that, or in the same tick of a
 /// clock, may change again and look the same.
 struct read_time {
@@ -174,15 +196,17 @@ struct store::impl {
   [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,
                                     const work_bounds& bounds = {}, whose all = whose::announced,
                                     std::int64_t since_ns = 0,
-                                    const watched_changes* watched = nullptr);
+                                    const share_of_others* theirs = nullptr);
   /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
   /// `absorb`.
   [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {},
-                                          std::int64_t since_ns = 0);
+                                          std::int64_t since_ns = 0,
+                                          const share_of_others* theirs = nullptr);
   /// As `look_through`, or only where something was heard of since the last look: before a command,
   /// and behind one that could do nothing unheard.
   [[nodiscard]] result<void> look_where_heard(const work_bounds& bounds,
-                                              const ended_command* behind = nullptr);
+                                              const ended_command* behind = nullptr,
+                                              const share_of_others* theirs = nullptr);
   /// Who was at work then, of those that no whole scan has come after; null: none of them.
   [[nodiscard]] const cause* ended_then(std::int64_t changed_ns) const;
   /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.

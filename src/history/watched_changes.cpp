@@ -82,10 +82,12 @@ void watched_changes::moved_directory(const std::string& from, const std::string
   all_.add(to);
 }
 
-bool watched_changes::is_own(const std::string& path, const known_state& now) const {
-  if (const auto found = deeds_.find(path); found != deeds_.end())
-    return is_this(found->second.after, now);
-  return all_.cover(path);
+bool watched_changes::has(const transition& step) const {
+  const known_kind kind = step.after.exists() ? step.after.kind : step.before.kind;
+  if (kind == known_kind::directory) return false;
+  if (const auto found = deeds_.find(step.path); found != deeds_.end())
+    return !is_this(found->second.after, step.after);
+  return !all_.cover(step.path);
 }
 
 /// What is in a directory that was moved, and was not known to be, somebody has put there before.

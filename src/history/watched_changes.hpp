@@ -18,7 +18,7 @@ namespace paddock::history {
 
 /// Of files and links at some paths and beneath them. It compares what the tool has displaced with
 /// what was known before the tool began, and reads what is another: nobody else has it any more.
-class watched_changes final : public change_observer {
+class watched_changes final : public change_observer, public share_of_others {
 public:
   watched_changes(const store::impl& in, std::span<const std::string> paths);
 
@@ -31,8 +31,8 @@ public:
   /// there any more. Errors: those of writing the journal.
   [[nodiscard]] result<void> put_down(store::impl& in, const cause& by, const cause& others,
                                       const scan_outcome& found);
-  /// Whether it is as the tool has left it.
-  [[nodiscard]] bool is_own(const std::string& path, const known_state& now) const;
+  /// Unless it is as the tool has left it.
+  [[nodiscard]] bool has(const transition& step) const override;
 
 private:
   struct deed {

@@ -183,6 +183,9 @@ struct command_outcome {
   /// them.
   std::vector<std::string> emptied;
   confinement_report confinement; ///< what was enforced, and what was not
+  /// Where the command could change nothing, as far as something was there when it began: paths in
+  /// the workspace. None where that was not enforced.
+  std::vector<std::string> read_only;
 };
 
 /// What the fence had to do about protected names, or could not, in sentences without a full stop,

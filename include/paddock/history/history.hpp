@@ -95,8 +95,10 @@ public:
   recording& operator=(recording&&) noexcept;
   ~recording();
   /// What cannot be undone because of a failure, or because what was changed or removed is not
-  /// held, as a clause; empty: everything was recorded.
-  std::string finish(command_reach reach = command_reach::anywhere);
+  /// held, as a clause; empty: everything was recorded. `read_only`: paths of a command in and at
+  /// which, where something was there before it, it could change nothing.
+  std::string finish(command_reach reach = command_reach::anywhere,
+                     std::span<const std::string> read_only = {});
   /// Of a tool that changes files by file.hpp, directory.hpp and change_set.hpp alone, and from now
   /// on in this thread: what others do to the same files until `finish` is not the tool's.
   void watch();

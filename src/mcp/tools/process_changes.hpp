@@ -23,12 +23,9 @@ public:
   /// Puts down what those have changed that ended since the last time. For the end of each, and for
   /// every call of a tool: what somebody changes afterwards is not theirs.
   void settle() {
-    std::vector<entry> ended; // put down when this returns, and the lock is open again
-    const std::lock_guard guard(lock_);
-    const auto running =
-        std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
-    ended.assign(std::move_iterator(running.begin()), std::move_iterator(running.end()));
-    open_.erase(running.begin(), running.end());
+    for (entry& each : take_ended())
+      (void)each.begun.finish(history::command_reach::anywhere,
+                              each.of.status().outcome->read_only);
   }
 
 private:
@@ -36,6 +33,16 @@ private:
     process of;
     history::recording begun;
   };
+  [[nodiscard]] std::vector<entry> take_ended() {
+    const std::lock_guard guard(lock_);
+    const auto running =
+        std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
+    std::vector<entry> ended(std::move_iterator(running.begin()),
+                             std::move_iterator(running.end()));
+    open_.erase(running.begin(), running.end());
+    return ended;
+  }
+
   std::mutex lock_;
   std::vector<entry> open_;
 };
