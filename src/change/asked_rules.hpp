@@ -20,8 +20,8 @@ namespace paddock {
 
 class asked_rules {
 public:
-  /// Whether an object is what the change itself has put there: by the number of the step, or of the
-  /// move behind the last step.
+  /// Whether an object is what the change itself has put there: by the number of the step, or of
+  /// the move behind the last step.
   using is_own = std::function<bool(std::size_t number, const file_status& there)>;
   /// All of them live longer.
   asked_rules(const root& root, const change_plan& plan, held_directories& held, is_own own);

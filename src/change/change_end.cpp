@@ -114,7 +114,7 @@ result<entry_stamp> change_run::look_at(rest kind, std::size_t number) {
 
 /// Removes the temporary one of two names left by a rename in two steps.
 result<void> change_run::drop(rest kind, std::size_t number) {
-  PADDOCK_TRY(const spot at, place_aside_of(kind, number));
+  PADDOCK_TRY(const location at, place_aside_of(kind, number));
   resting_.erase({kind, number});
   return sys::unlinkat(at.directory, at.name.c_str(), 0);
 }

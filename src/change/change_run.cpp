@@ -120,11 +120,11 @@ std::string change_run::home_of(std::string_view path) const {
   return std::string(in);
 }
 
-result<change_run::spot> change_run::place_aside_of(rest kind, std::size_t number) {
-  if (!plan_.how.is_beside) return spot{staging_.descriptor(), rest_name(kind, number)};
+result<change_run::location> change_run::place_aside_of(rest kind, std::size_t number) {
+  if (!plan_.how.is_beside) return location{staging_.descriptor(), rest_name(kind, number)};
   PADDOCK_TRY(const auto id, held_.look(home_of(plan_.steps[number].path)));
   PADDOCK_TRY(const int in, held_.descriptor(id));
-  return spot{in, rest_name(kind, number)};
+  return location{in, rest_name(kind, number)};
 }
 
 void change_run::at_step(std::size_t number) {
@@ -235,7 +235,7 @@ result<void> change_run::stage(std::size_t number) {
     const auto way = std::string_view(step.path).substr(above.empty() ? 0 : above.size() + 1);
     PADDOCK_CHECK(rules_.check_step(home, way, step));
   }
-  PADDOCK_TRY(const spot at, place_aside_of(rest::staged, number));
+  PADDOCK_TRY(const location at, place_aside_of(rest::staged, number));
   PADDOCK_TRY(const std::string_view bytes, content_->bytes(step.content));
   resting_.emplace(rest::staged, number);
   if (step.wanted.kind == entry_kind::symlink) {

@@ -98,7 +98,7 @@ private:
   enum class progress : std::uint8_t { to_do, made, left };
   /// Why something lies at a temporary name.
   enum class rest : char { staged = 's', aside = 'a', moved = 'm' };
-  struct spot {
+  struct location {
     int directory;
     std::string name;
   };
@@ -116,7 +116,7 @@ private:
   [[nodiscard]] std::optional<std::size_t> brought_by(std::string_view path) const;
   [[nodiscard]] std::string rest_name(rest kind, std::size_t number) const;
   [[nodiscard]] std::string home_of(std::string_view path) const;
-  [[nodiscard]] result<spot> place_aside_of(rest kind, std::size_t number);
+  [[nodiscard]] result<location> place_aside_of(rest kind, std::size_t number);
   void at_step(std::size_t number);
   void at_move(std::size_t number);
   void touch(held_directories::id directory);
@@ -168,6 +168,7 @@ private:
 
   // take_back.cpp: the way back, and what is cleared away
   [[nodiscard]] error give_up(const error& why);
+  void report_all();
   void take_back();
   void take_back(const done& each);
   void back(const done& each, const std::string& path, const in_directory& work);
@@ -242,6 +243,9 @@ private:
   std::vector<std::string> astray_, missing_;
   std::string kept_;
 };
+
+/// Reports every path of the plan to this thread's observers as changed in an unknown way.
+void report_plan(const change_plan& plan);
 
 /// Whether a later try may succeed. If so a record stays; if not, it must not block every later
 /// change.

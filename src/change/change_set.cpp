@@ -64,6 +64,7 @@ result<interrupted_change> recover(const root& root, const change_state& state,
   if (!record) return interrupted_change::none;
   const std::vector<std::string> paths = paths_of(record->plan);
   PADDOCK_TRY(const auto locks, lock_contents(root, paths, bounds));
+  report_plan(record->plan);
   change_run run({.where = root, .log = &log, .bounds = bounds}, record->plan);
   PADDOCK_TRY(const auto end, run.resume(*record));
   if (!run.is_clear()) return error{error_code::io, 0, record_operation};

@@ -64,7 +64,7 @@ bool change_run::is_as(rest kind, std::size_t number, const entry_stamp& planned
 
 /// Checks that the entry that came away is the planned one, and remembers it as it is now.
 result<void> change_run::check_aside(rest kind, std::size_t number, const entry_stamp& seen) {
-  PADDOCK_TRY(const spot at, place_aside_of(kind, number));
+  PADDOCK_TRY(const location at, place_aside_of(kind, number));
   PADDOCK_TRY(const auto status,
               sys::status_at(at.directory, at.name.c_str(), AT_SYMLINK_NOFOLLOW));
   resting_.emplace(kind, number);
@@ -270,7 +270,7 @@ result<void> change_run::take_away(std::size_t number) {
     if (present_[number].kind == entry_kind::file && is_exposed(step.path)) {
       PADDOCK_TRY(copy, nameless_copy(in, there, present_[number]));
     }
-    PADDOCK_TRY(const spot aside, place_aside_of(rest::aside, number));
+    PADDOCK_TRY(const location aside, place_aside_of(rest::aside, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     return move_to_unused(in, there, aside.directory, aside.name.c_str());
   }));
@@ -290,7 +290,7 @@ result<void> change_run::put(std::size_t number) {
   const change_step& step = plan_.steps[number];
   {
     // A command may have replaced it if it can reach it.
-    PADDOCK_TRY(const spot ready, place_aside_of(rest::staged, number));
+    PADDOCK_TRY(const location ready, place_aside_of(rest::staged, number));
     PADDOCK_CHECK(check_there(ready.directory, ready.name.c_str(), staged_[number]));
   }
   if (present_[number].exists()) {
@@ -300,7 +300,7 @@ result<void> change_run::put(std::size_t number) {
     PADDOCK_CHECK(take_away(number));
   }
   PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
-    PADDOCK_TRY(const spot ready, place_aside_of(rest::staged, number));
+    PADDOCK_TRY(const location ready, place_aside_of(rest::staged, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     return move_to_unused(ready.directory, ready.name.c_str(), in, there);
   }));
@@ -316,7 +316,7 @@ result<bool> change_run::exchange(std::size_t number) {
   bool is_exchanged = false;
   PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_there(in, there, present_[number]));
-    PADDOCK_TRY(const spot ready, place_aside_of(rest::staged, number));
+    PADDOCK_TRY(const location ready, place_aside_of(rest::staged, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     const auto swapped =
         sys::renameat2(ready.directory, ready.name.c_str(), in, there, RENAME_EXCHANGE);
@@ -334,7 +334,7 @@ result<void> change_run::put_over(std::size_t number) {
   const change_step& step = plan_.steps[number];
   bool is_linked = false;
   PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
-    PADDOCK_TRY(const spot aside, place_aside_of(rest::aside, number));
+    PADDOCK_TRY(const location aside, place_aside_of(rest::aside, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     is_linked = sys::linkat(in, there, aside.directory, aside.name.c_str(), 0).has_value();
     return is_linked ? result<void>()
@@ -344,7 +344,7 @@ result<void> change_run::put_over(std::size_t number) {
   present_[number] = {};
   PADDOCK_CHECK(check_aside(rest::aside, number, step.present));
   PADDOCK_CHECK(in_parent_of(step, [&](int in, const char* there) -> result<void> {
-    PADDOCK_TRY(const spot ready, place_aside_of(rest::staged, number));
+    PADDOCK_TRY(const location ready, place_aside_of(rest::staged, number));
     if (!held_.is_held(worked_in_)) return error{error_code::too_many, 0, held_operation};
     if (!is_linked) return move_to_unused(ready.directory, ready.name.c_str(), in, there);
     return sys::renameat2(ready.directory, ready.name.c_str(), in, there, 0);

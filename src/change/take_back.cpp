@@ -4,6 +4,7 @@
 // Nothing is removed that the change has not put there itself.
 
 #include "change/change_run.hpp"
+#include "file/change_observer.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -45,10 +46,66 @@ result<void> change_run::make() {
     done = give_directories();
   }
   if (!done) return give_up(done.error());
+  if (plan_.how.is_beside && is_observed()) report_all();
   is_clear_ = clear();
   // The next change removes what could not be removed.
   if (is_clear_ && log_ != nullptr) (void)log_->end().has_value();
   return {};
+}
+
+void report_plan(const change_plan& plan) {
+  for (const change_step& step : plan.steps)
+    report_unknown_change(step.path);
+  for (const change_move& move : plan.moves) {
+    report_unknown_change(move.now);
+    report_unknown_change(move.home);
+  }
+}
+
+/// Called before `clear` removes the displaced entries.
+void change_run::report_all() {
+  std::map<std::string_view, location> old; // by path
+  for (const done& each : done_) {
+    const bool is_aside = each.what == deed::set_aside;
+    if (!is_aside && each.what != deed::exchanged) continue;
+    auto at = place_aside_of(is_aside ? rest::aside : rest::staged, each.number);
+    if (at) old[plan_.steps[each.number].path] = *std::move(at);
+  }
+  const auto report = [](const std::string& path, const location* before,
+                         const entry_stamp& after) {
+    std::optional<file_status> now;
+    if (after.exists())
+      now = file_status{.kind = *after.kind,
+                        .mode = after.mode,
+                        .size = after.size,
+                        .device = after.device,
+                        .inode = after.inode,
+                        .modified_ns = after.modified_ns};
+    report_change(path,
+                  before == nullptr ? displaced_entry()
+                                    : displaced_entry{before->directory, before->name.c_str()},
+                  now);
+  };
+  for (const done& each : done_) {
+    if (each.what != deed::moved) continue;
+    const change_move& move = plan_.moves[each.number];
+    const auto found = old.find(move.home);
+    const auto in = held_.descriptor(each.in);
+    const location there{in ? *in : -1, std::string(file_name(move.home))};
+    report(move.now, found != old.end() ? &found->second : &there, {});
+    report(move.home, nullptr, move.object);
+  }
+  for (const done& each : done_) {
+    const bool is_content =
+        each.what == deed::placed || each.what == deed::exchanged || each.what == deed::set_aside;
+    if (!is_content) continue;
+    const change_step& step = plan_.steps[each.number];
+    if (each.what == deed::set_aside && step.brings_content())
+      continue; // reported when it is placed
+    const auto found = old.find(step.path);
+    report(step.path, found != old.end() ? &found->second : nullptr,
+           step.brings_content() ? staged_[each.number] : entry_stamp());
+  }
 }
 
 error change_run::give_up(const error& why) {
@@ -60,6 +117,7 @@ error change_run::give_up(const error& why) {
   // A kill while clearing up must not have the rest carried to its end.
   const bool is_marked = log_ == nullptr || !may_be_staged_ || log_->add_way_back().has_value();
   is_clear_ = clear();
+  if (torn_by_) report_plan(plan_);
   if (torn_by_) return why;
   const bool is_ended = is_clear_ && (log_ == nullptr || log_->end().has_value());
   if (!is_marked && !is_ended) torn_by_ = why;
@@ -140,7 +198,7 @@ void change_run::give_back(const done& each, rest kind, const std::string& path)
     }
     if (!is_untouched(kind, each.number) || (kind != rest::moved && !may_return(each, path)))
       return somebody_elses();
-    PADDOCK_TRY(const spot from, place_aside_of(kind, each.number));
+    PADDOCK_TRY(const location from, place_aside_of(kind, each.number));
     auto moved = move_to_unused(from.directory, from.name.c_str(), in, there);
     // In two steps it has got a second name, and has the first one still.
     const auto is_second_name = [&] {
@@ -177,7 +235,7 @@ void change_run::withdraw(const done& each, rest kind, const std::string& path,
                           const entry_stamp& own) {
   back(each, path, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_there(in, there, own));
-    PADDOCK_TRY(const spot to, place_aside_of(kind, each.number));
+    PADDOCK_TRY(const location to, place_aside_of(kind, each.number));
     PADDOCK_CHECK(move_to_unused(in, there, to.directory, to.name.c_str()));
     resting_.emplace(kind, each.number);
     if (check_there(to.directory, to.name.c_str(), own)) return {};
@@ -198,7 +256,7 @@ void change_run::exchange_back(const done& each) {
       return is_own;
     }
     if (!is_untouched(rest::staged, number) || !may_return(each, path)) return somebody_elses();
-    PADDOCK_TRY(const spot old, place_aside_of(rest::staged, number));
+    PADDOCK_TRY(const location old, place_aside_of(rest::staged, number));
     const auto exchange = [&] {
       return sys::renameat2(old.directory, old.name.c_str(), in, there, RENAME_EXCHANGE);
     };
@@ -232,7 +290,7 @@ void change_run::take_directory_back(const done& each) {
   const change_step& step = plan_.steps[each.number];
   back(each, step.path, [&](int in, const char* name) -> result<void> {
     if (each.what == deed::made) {
-      (void)sys::unlinkat(in, name, AT_REMOVEDIR).has_value(); // what is in it is somebody's
+      (void)sys::unlinkat(in, name, AT_REMOVEDIR).has_value(); // others may have filled it
       return {};
     }
     PADDOCK_CHECK(sys::mkdirat(in, name, owner_all));
@@ -265,7 +323,7 @@ result<bool> change_run::may_go(rest kind, std::size_t number) {
   if (kind == rest::moved || number >= plan_.steps.size()) return false;
   if (kind == rest::staged && !has_begun_) return true; // it was never anywhere else
   if (wanted_.contains(rest_name(kind, number))) return false;
-  PADDOCK_TRY(const spot at, place_aside_of(kind, number));
+  PADDOCK_TRY(const location at, place_aside_of(kind, number));
   const auto status = sys::status_at(at.directory, at.name.c_str(), AT_SYMLINK_NOFOLLOW);
   if (!status && status.error().code == error_code::not_found) return false;
   if (!status) return status.error();
@@ -304,7 +362,7 @@ bool change_run::clear_beside() {
     if (!goes) return {};
     PADDOCK_TRY(const auto home, held_.look(home_of(plan_.steps[number].path)));
     cleared.insert(home);
-    PADDOCK_TRY(const spot at, place_aside_of(kind, number));
+    PADDOCK_TRY(const location at, place_aside_of(kind, number));
     return sys::unlinkat(at.directory, at.name.c_str(), 0);
   };
   for (const auto& [kind, number] : resting_) {

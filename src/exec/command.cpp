@@ -118,6 +118,9 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
   auto made = watch->sweep_repositories(workspace);
   if (!outcome) return outcome;
   outcome->repositories_unseen = !made.complete;
+  if (outcome->confinement.of(confinement_layer::protected_entries).applied)
+    for (const protected_entry& each : watch->entries().list)
+      if (each.how == sys::exec_entry::read_only_name) outcome->read_only.push_back(each.path);
   std::ranges::move(left, std::back_inserter(made.moved));
   std::ranges::move(described(std::move(made.moved), asked.confinement),
                     std::back_inserter(outcome->moved_aside));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "file/attributes.hpp"
+#include "file/change_observer.hpp"
 #include "file/durable.hpp"
 #include "file/replace.hpp"
 #include "path/directory_moves.hpp"
@@ -126,6 +127,19 @@ result<void> check_existing_target(const place& where) {
   return check_target(where);
 }
 
+/// Truncates the file to its old length on failure.
+result<void> write_observed(const place& where, const opened& file, std::string_view bytes,
+                            const work_bounds& bounds) {
+  const displaced_entry there{where.parent.get(), where.name.c_str(), &file.status};
+  if (is_observed()) report_change(where.path, there, file.status); // the content is still there
+  auto written = write_without_set_id_bits(file, bytes, bounds);
+  if (!written) (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
+  if (!is_observed()) return written;
+  const auto now = sys::fstat(file.fd.get());
+  report_change(where.path, there, now ? *now : file.status);
+  return written;
+}
+
 } // namespace
 
 result<file_content> read_file(const root& root, std::string_view path, read_options options) {
@@ -181,10 +195,8 @@ result<std::string> append_file(const root& root, std::string_view path, std::st
     if (!file.status.same_object(*where.existing) || file.status.links == 0)
       continue; // replaced between the look and the open
     PADDOCK_TRY(const auto directory, open_for_sync(where.parent.get(), options.durability));
-    if (auto written = write_without_set_id_bits(file, bytes, options.bounds); !written) {
-      (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
-      return written.error();
-    }
+    const auto written = write_observed(where, file, bytes, options.bounds);
+    if (!written) return written.error();
     PADDOCK_CHECK(sync_file(file.fd.get(), options.durability));
     PADDOCK_CHECK(sync_directory(directory));
     return std::move(file.path);
@@ -271,6 +283,15 @@ result<void> move_by_link(const place& from, const place& to) {
   return sys::unlinkat(from.parent.get(), from.name.c_str(), 0);
 }
 
+/// `meant`: the entry under the old name before the rename. If another entry has the new name now,
+/// it was put under either name meanwhile, and nothing certain can be reported.
+void report_moved(const std::string& from, const place& to, const file_status& there,
+                  const result<file_status>& meant) {
+  if (!meant || !meant->same_object(there)) return report_unknown_change(from);
+  report_change(from, {to.parent.get(), to.name.c_str(), &there}, std::nullopt);
+  report_change(to.path, {}, there);
+}
+
 } // namespace
 
 result<moved> move_entry(const root& root, std::string_view source, std::string_view destination,
@@ -302,6 +323,9 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
     PADDOCK_CHECK(alone->check(root.status(), from.path));
     PADDOCK_CHECK(root.check_movable(from, to));
   }
+  const auto meant = is_observed()
+                         ? sys::status_at(from.parent.get(), from.name.c_str(), AT_SYMLINK_NOFOLLOW)
+                         : *from.existing;
   auto done = sys::renameat2(from.parent.get(), from.name.c_str(), to.parent.get(), to.name.c_str(),
                              RENAME_NOREPLACE);
   if (!done && done.error().os_errno == EINVAL) {
@@ -311,7 +335,7 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
   }
   if (!done) return done.error();
   const auto there = sys::status_at(to.parent.get(), to.name.c_str(), AT_SYMLINK_NOFOLLOW);
-  // An edit may have replaced a file; what is anything else was looked at, with all in it.
+  // An edit may have replaced a file; anything else was looked at with its contents.
   const bool is_file = there && there->kind == entry_kind::file;
   const bool is_this = there && there->kind == from.existing->kind &&
                        (is_file || there->same_object(*from.existing));
@@ -321,6 +345,10 @@ result<moved> move_entry(const root& root, std::string_view source, std::string_
         .has_value();
     return file_refusal(error_code::conflict, "move");
   }
+  if (directory)
+    report_moved_directory(from.path, to.path);
+  else if (there)
+    report_moved(from.path, to, *there, meant);
   fresh.keep();
   PADDOCK_CHECK(sync_directory(new_home));
   PADDOCK_CHECK(sync_directory(old_home));
@@ -337,7 +365,7 @@ result<std::string> remove_file(const root& root, std::string_view path,
   PADDOCK_CHECK(check_writable(where));
   PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
   PADDOCK_CHECK(check_content(where, options.only_if, options.file_bytes_max, options.bounds));
-  PADDOCK_CHECK(sys::unlinkat(where.parent.get(), where.name.c_str(), 0));
+  PADDOCK_CHECK(unlink_reported(where.parent.get(), where.name.c_str(), where.path));
   return std::move(where.path);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "file/change_observer.hpp"
 #include "file/directory_stream.hpp"
 #include "file/remove_tree.hpp"
 #include "file/replace.hpp"
@@ -146,7 +147,7 @@ private:
     return failed;
   }
 
-  /// Unlinks everything that is not a directory and remembers what is.
+  /// Unlinks everything but directories, and remembers those.
   result<void> scan(level& now) {
     if (now.scans == rescans_max) return removal_refusal(error_code::not_empty, ENOTEMPTY);
     if (std::exchange(now.read, true)) {
@@ -162,7 +163,8 @@ private:
         now.partly = now.directories.size() == directories_remembered_max;
         return !now.partly;
       }
-      const auto gone = sys::unlinkat(now.fd.get(), name.data(), 0);
+      const auto gone =
+          unlink_reported(now.fd.get(), name.data(), is_observed() ? path_of(name) : std::string());
       if (gone) {
         ++removed_;
       } else if (gone.error().code == error_code::is_a_directory) {

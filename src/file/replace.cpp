@@ -2,6 +2,7 @@
 #include "file/replace.hpp"
 
 #include "file/attributes.hpp"
+#include "file/change_observer.hpp"
 #include "file/durable.hpp"
 #include "file/leftover.hpp"
 #include "path/entry_lookup.hpp"
@@ -14,6 +15,7 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -94,10 +96,14 @@ public:
     return {};
   }
 
-  result<void> put_in_place() {
+  /// With `expected`: a conflict if another entry is there, where the file system can exchange.
+  result<void> put_in_place(const file_status* expected) {
     if (is_nameless() && !where_.existing) {
       const auto linked = sys::link_nameless(fd_.get(), parent(), where_.name.c_str());
-      if (linked) placed_ = true;
+      if (linked) {
+        placed_ = true;
+        report({});
+      }
       if (linked || linked.error().code != error_code::already_exists) return linked;
       // Somebody has made the entry meanwhile: it is replaced like any other.
     }
@@ -107,13 +113,74 @@ public:
       if (!linked) forget_name();
       PADDOCK_CHECK(std::move(linked));
     }
-    PADDOCK_CHECK(sys::renameat2(parent(), name_->c_str(), parent(), where_.name.c_str(), 0));
+    if (is_observed()) return exchange(expected);
+    PADDOCK_CHECK(rename(0));
     placed_ = true;
     return {};
   }
 
 private:
   [[nodiscard]] int parent() const noexcept { return where_.parent.get(); }
+  [[nodiscard]] result<void> rename(unsigned how) const {
+    return sys::renameat2(parent(), name_->c_str(), parent(), where_.name.c_str(), how);
+  }
+  void report(const displaced_entry& before) const {
+    if (!is_observed()) return;
+    if (const auto status = sys::fstat(fd_.get()))
+      report_change(where_.path, before, *status);
+    else
+      report_unknown_change(where_.path);
+  }
+
+  /// Exchanges the two names: then the observers see exactly the replaced entry.
+  result<void> exchange(const file_status* expected) {
+    constexpr unsigned attempts_max = 3; // the entry may come and go
+    for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+      const auto swapped = rename(RENAME_EXCHANGE);
+      if (swapped) return take_displaced(expected);
+      const int why = swapped.error().os_errno;
+      if (why == EINVAL || why == ENOSYS) {
+        report({parent(), where_.name.c_str()});
+        PADDOCK_CHECK(rename(0));
+        placed_ = true;
+        return {};
+      }
+      if (why != ENOENT) return swapped;
+      if (expected != nullptr) break;
+      const auto placed = rename(RENAME_NOREPLACE);
+      if (placed) {
+        placed_ = true;
+        report({});
+      }
+      if (placed || placed.error().code != error_code::already_exists) return placed;
+    }
+    return error{error_code::conflict, 0, "replace"};
+  }
+  result<void> take_displaced(const file_status* expected) {
+    const auto status = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
+    const bool is_directory = status && status->kind == entry_kind::directory;
+    const bool is_other =
+        expected != nullptr && (!status || !same_but_for_name(*status, *expected));
+    if (!is_directory && !is_other) {
+      placed_ = true;
+      report({parent(), name_->c_str()});
+      (void)sys::unlinkat(parent(), name_->c_str(), 0).has_value();
+      return {};
+    }
+    PADDOCK_CHECK(rename(RENAME_EXCHANGE));
+    const auto own = sys::fstat(fd_.get());
+    const auto back = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
+    // Somebody has saved over the new content meanwhile: keep their file.
+    if (own && back && !own->same_object(*back)) PADDOCK_CHECK(rename(RENAME_EXCHANGE));
+    return error{is_directory ? error_code::is_a_directory : error_code::conflict, 0, "replace"};
+  }
+
+  /// A rename changes the status change time.
+  [[nodiscard]] static bool same_but_for_name(file_status now, const file_status& before) {
+    now.changed_ns = before.changed_ns;
+    return same_content(now, before);
+  }
+
   /// What replaces another file stays private until it has the other's mode.
   [[nodiscard]] unsigned mode() const noexcept { return where_.existing ? 0600 : 0666; }
 
@@ -309,7 +376,7 @@ result<void> replace_content(const place& where, std::span<const std::string_vie
       const auto now = sys::status_at(parent, where.name.c_str(), AT_SYMLINK_NOFOLLOW);
       if (!now || !same_content(*now, *expected)) return error{error_code::conflict, 0, "replace"};
     }
-    return fresh.put_in_place();
+    return fresh.put_in_place(expected);
   };
   auto placed = put_in_place();
   if (!placed && placed.error().code != error_code::conflict && fresh.is_nameless()) {

@@ -3,6 +3,7 @@
 // What becomes of entries, and whom it is put down to.
 
 #include "history/store_impl.hpp"
+#include "history/watched_changes.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>
@@ -117,8 +118,10 @@ namespace {
 /// Transitions of one look, each in the record of whom it is put down to.
 class shared_out {
 public:
-  shared_out(announced_paths announced, const cause& by, std::int64_t time_ms)
-      : announced_(std::move(announced)), rest_(by), time_ms_(time_ms) {}
+  shared_out(announced_paths announced, const cause& by, const cause& others,
+             const others_changes* theirs, std::int64_t time_ms)
+      : announced_(std::move(announced)), rest_(by), others_(others), theirs_(theirs),
+        time_ms_(time_ms) {}
 
   /// What is ignored is missed where it went with all that is ignored around it.
   enum class gone_with : std::uint8_t { itself, all_around };
@@ -126,6 +129,7 @@ public:
   void add(transition&& step, gone_with what = gone_with::itself, const cause* earlier = nullptr) {
     const known_kind kind = step.after.exists() ? step.after.kind : step.before.kind;
     const cause* const announced = announced_.who(step.path, kind);
+    if (theirs_ != nullptr && theirs_->has(step)) earlier = &others_;
     const cause* const who = announced != nullptr ? announced : earlier;
     auto [at, is_new] = places_.try_emplace(who, records_.size());
     if (is_new) {
@@ -176,6 +180,8 @@ private:
 
   announced_paths announced_;
   const cause& rest_;
+  const cause& others_;
+  const others_changes* theirs_;
   std::int64_t time_ms_;
   std::map<const cause*, std::size_t> places_; ///< in `records_`
   std::vector<journal_record> records_;
@@ -193,10 +199,13 @@ std::string not_kept::words() const {
 }
 
 result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
-                                 whose all, std::int64_t since_ns) {
+                                 whose all, std::int64_t since_ns, const others_changes* theirs) {
   const read_time when;
   const cause before_it = unannounced();
-  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, now_ms());
+  // It was read-only for every other command too.
+  const cause others = by.by == author::exec ? cause() : before_it;
+  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, others, theirs,
+                     now_ms());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   std::unordered_map<std::uint64_t, known_state> gone; // by inode: perhaps it is elsewhere now
   const auto forget = [&](std::string_view top) {
@@ -264,7 +273,7 @@ std::vector<std::string> files_in(const std::vector<met_entry>& met) {
 } // namespace
 
 result<void> store::impl::look_through(const cause& by, const work_bounds& bounds,
-                                       std::int64_t since_ns) {
+                                       std::int64_t since_ns, const others_changes* theirs) {
   scan_options how_to = scanning(bounds);
   const bool is_watched = purpose == session::serve;
   if (is_watched) {
@@ -274,33 +283,36 @@ result<void> store::impl::look_through(const cause& by, const work_bounds& bound
   PADDOCK_TRY(auto found, scan(*workspace, index, how_to));
   const auto met = is_watched ? files_in(found.met) : std::vector<std::string>();
   const scan_outcome told{.closed = found.closed, .linked = std::move(found.linked)};
-  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns, theirs));
   if (is_watched) heard.settle(met, told);
   ended.clear();
   be_content();
   return {};
 }
 
-result<void> store::impl::look_where_heard(const work_bounds& bounds, const ended_command* behind) {
+result<void> store::impl::look_where_heard(const work_bounds& bounds, const ended_command* behind,
+                                           const others_changes* theirs) {
   const cause by = behind != nullptr ? behind->by : unannounced();
   const std::int64_t since_ns = behind != nullptr ? behind->began_ns : 0;
   const bool is_alone = !running_since_ns() && others.living.empty();
   const bool is_due = ended.size() >= looks_between_whole_ones;
   const auto paths = is_alone && !is_due ? heard.changed(index) : std::nullopt;
-  if (!paths) return look_through(by, bounds, since_ns);
+  if (!paths) return look_through(by, bounds, since_ns, theirs);
   PADDOCK_CHECK(workspace->check_alive());
   PADDOCK_TRY(auto found, scan_paths(*workspace, index, *paths, scanning(bounds)));
   const auto met = files_in(found.met);
-  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns));
+  PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns, theirs));
   heard.settle_named(met);
   if (behind != nullptr) ended.push_back(*behind);
   be_content();
   return {};
 }
 
-result<void> store::impl::look_at(std::span<const std::string> paths, const cause& by) {
+result<void> store::impl::look_at(std::span<const std::string> paths, const cause& by,
+                                  watched_changes* watched) {
   PADDOCK_TRY(auto found, scan_paths(*workspace, index, paths, scanning()));
-  return absorb(std::move(found), by);
+  if (watched != nullptr) PADDOCK_CHECK(watched->record(*this, by, unannounced(), found));
+  return absorb(std::move(found), by, {}, whose::announced, 0, watched);
 }
 
 struct recording::state {
@@ -310,7 +322,9 @@ struct recording::state {
   std::optional<std::list<agents_work>::iterator> running{};
   std::int64_t began_ns = sys::file_clock_ns();
   work_marks::mark mark{};
-  std::string failure{}; ///< what could not be kept before it began
+  std::string failure{};                   ///< of the look before it began
+  std::optional<watched_changes> before{}; ///< tools only
+  bool is_watched = false;
 };
 
 recording::recording() noexcept = default;
@@ -352,6 +366,7 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
     if (done) done = impl_->hold(paths);
     if (!done) impl_->complain(done.error());
     state->failure = done ? impl_->not_held(paths) : impl_->trouble;
+    if (done) state->before.emplace(*impl_, paths);
     // Without a mark only a kill would lose something, and only who it was.
     if (!paths.empty())
       if (auto mark = impl_->put_mark(state->by, paths)) state->mark = *std::move(mark);
@@ -396,11 +411,16 @@ std::string recording::lost() const {
   return state_ ? state_->failure : std::string();
 }
 
+void recording::watch() {
+  if (!state_ || !state_->before || std::exchange(state_->is_watched, true)) return;
+  state_->before->start();
+}
+
 int recording::lock() const {
   return state_ && state_->mark.lock ? state_->mark.lock.get() : -1;
 }
 
-std::string recording::finish(command_reach reach) {
+std::string recording::finish(command_reach reach, std::span<const std::string> read_only) {
   if (!state_) return {};
   const std::unique_ptr<state> ending = std::move(state_);
   store::impl& in = *ending->of->impl_;
@@ -417,19 +437,21 @@ std::string recording::finish(command_reach reach) {
   const ended_command behind{.by = ended.by, .began_ns = ended.began_ns, .ended_ns = ended_ns};
   // What a command has touched can be sure to be as it looks from now on; what a tool does is its
   // own until that has been put down.
-  if (ended.is_command()) in.running.erase(*ending->running);
+  const bool is_early = ended.is_command() || ending->is_watched;
+  if (is_early) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
+    const read_only_changes theirs(in.index, read_only);
     if (!ended.is_command())
-      done = in.look_at(ended.paths, ended.by);
+      done = in.look_at(ended.paths, ended.by, ending->is_watched ? &*ending->before : nullptr);
     else if (reach == command_reach::workspace)
-      done = in.look_where_heard({}, &behind);
+      done = in.look_where_heard({}, &behind, &theirs);
     else
-      done = in.look_through(ended.by, {}, ended.began_ns);
+      done = in.look_through(ended.by, {}, ended.began_ns, &theirs);
     if (!done) in.complain(done.error());
     if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }
-  if (!ended.is_command()) in.running.erase(*ending->running);
+  if (!is_early) in.running.erase(*ending->running);
   if (done)
     in.marks.remove(std::move(ending->mark));
   else

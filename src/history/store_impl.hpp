@@ -39,6 +39,29 @@ struct placed_checkpoint {
 };
 
 struct restore_plan;
+class watched_changes;
+
+/// Decides which changes, found after the agent's work, others made meanwhile.
+class others_changes {
+public:
+  [[nodiscard]] virtual bool has(const transition& step) const = 0;
+
+protected:
+  ~others_changes() = default;
+};
+
+/// Changes at paths that were read-only for the command.
+class read_only_changes final : public others_changes {
+public:
+  read_only_changes(const file_index& before, std::span<const std::string> paths) {
+    for (const std::string& path : paths)
+      if (before.find(path).exists()) paths_.add(path);
+  }
+  [[nodiscard]] bool has(const transition& step) const override { return paths_.cover(step.path); }
+
+private:
+  path_tops paths_;
+};
 
 /// A moment before something is read. What was changed later than that, or in the same tick of a
 /// clock, may change again and look the same.
@@ -172,20 +195,25 @@ struct store::impl {
   /// Files that were changed before `since_ns`, of the clock of file times, were changed by others.
   [[nodiscard]] result<void> absorb(scan_outcome&& found, const cause& by,
                                     const work_bounds& bounds = {}, whose all = whose::announced,
-                                    std::int64_t since_ns = 0);
+                                    std::int64_t since_ns = 0,
+                                    const others_changes* theirs = nullptr);
   /// Scans everything, or these paths, and takes in what is met. Errors: those of scanning, and of
   /// `absorb`.
   [[nodiscard]] result<void> look_through(const cause& by, const work_bounds& bounds = {},
-                                          std::int64_t since_ns = 0);
+                                          std::int64_t since_ns = 0,
+                                          const others_changes* theirs = nullptr);
   /// As `look_through`, or only where something was heard of since the last look: before a command,
   /// and behind one that could do nothing unheard.
   [[nodiscard]] result<void> look_where_heard(const work_bounds& bounds,
-                                              const ended_command* behind = nullptr);
+                                              const ended_command* behind = nullptr,
+                                              const others_changes* theirs = nullptr);
   /// Who was at work then, of those that no whole scan has come after; null: none of them.
   [[nodiscard]] const cause* ended_then(std::int64_t changed_ns) const;
   /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.
   void be_content();
-  [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by);
+  /// `watched` attributes changes of files and links to others.
+  [[nodiscard]] result<void> look_at(std::span<const std::string> paths, const cause& by,
+                                     watched_changes* watched = nullptr);
   /// Says of directories that could not be looked into that it is so, and what was met in others
   /// that nobody has seen before.
   [[nodiscard]] path_tops take_closed(scan_outcome& found, const cause& by);

@@ -179,13 +179,13 @@ inBrowser("undoes a part, a file, and everything, and takes that back", sample, 
   await question(page).getByRole("button", { name: "Cancel" }).click();
   assert.ok(existsSync(join(workspace.root, "src/handlers.js")), "nothing is done before the answer");
   await page.locator("#undo-file").click();
-  await question(page).getByText("1 entry is put back").waitFor();
+  await question(page).getByText("1 entry goes back").waitFor();
   await question(page).getByRole("button", { name: "Undo", exact: true }).click();
   await row(page, "handlers.js").waitFor({ state: "detached" });
   assert.ok(!existsSync(join(workspace.root, "src/handlers.js")));
 
   await page.keyboard.press("Shift+Z");
-  await question(page).getByText("entries are put back").waitFor();
+  await question(page).getByText("entries go back").waitFor();
   await question(page).getByRole("button", { name: "Undo", exact: true }).click();
   await page.getByRole("heading", { name: "Nothing has changed" }).waitFor();
   assert.equal(content(workspace, "src/router.js"), router);
@@ -244,7 +244,7 @@ inBrowser("undoes what a session of the server did by one click, to the byte", {
     await row(page, "a.c").waitFor(); // as it comes
     assert.notDeepEqual(treeOf(workspace.root), treeOf(copy), "the control: something was done");
     await button(page, "Undo everything…").click();
-    await question(page).getByText("entries are put back").waitFor();
+    await question(page).getByText("entries go back").waitFor();
     await question(page).getByRole("button", { name: "Undo", exact: true }).click();
     await page.getByText("entries undone.").waitFor();
     assert.deepEqual(treeOf(workspace.root), treeOf(copy));
@@ -272,7 +272,7 @@ inBrowser("asks before it overwrites what somebody else changed", sample, async 
   await photograph(page, "conflict");
   await question(page).getByText("Nothing is undone like this.").waitFor();
   await question(page).getByLabel("Undo all the same").check();
-  await question(page).getByText("1 entry is put back").waitFor();
+  await question(page).getByText("1 entry goes back").waitFor();
   await undo.click();
   await row(page, "router.js").waitFor({ state: "detached" });
   assert.equal(content(workspace, "src/router.js"), router);
@@ -400,7 +400,7 @@ inBrowser("can be used with the keyboard alone", sample, async (page, workspace)
   await page.getByRole("dialog", { name: "Keys" }).getByText("Make a checkpoint now").waitFor();
   await page.keyboard.press("Escape");
   await page.keyboard.press("z");
-  await question(page).getByText("1 entry is put back").waitFor();
+  await question(page).getByText("1 entry goes back").waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Cancel");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
@@ -466,7 +466,7 @@ inBrowser("tells before an undo what stays, what is gone for good, and what goes
   const left = page.locator("#undo-left");
   const ask = async () => {
     await page.keyboard.press("Shift+Z");
-    await question(page).getByText(/(is|are) put back/).waitFor();
+    await question(page).getByText(/(goes|go) back to how/).waitFor();
   };
   const cancel = () => question(page).getByRole("button", { name: "Cancel" }).click();
   await row(page, "a.txt").waitFor();
@@ -498,7 +498,7 @@ inBrowser("tells after an undo where it put what could not go back", {
 }, async (page) => {
   const undo = async (start) => {
     await start();
-    await question(page).getByText("1 entry is put back").waitFor();
+    await question(page).getByText("1 entry goes back").waitFor();
     await question(page).getByRole("button", { name: "Undo", exact: true }).click();
     await question(page).waitFor({ state: "hidden" });
   };

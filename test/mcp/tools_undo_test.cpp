@@ -377,6 +377,41 @@ TEST_F(tools_undo, what_a_command_changes_by_a_name_outside_is_held_behind_it) {
   }
 }
 
+/// What a person makes while a command runs, and where that could change nothing, is the person's.
+TEST_F(tools_undo, what_a_command_could_not_change_is_not_its_own) {
+  namespace fs = std::filesystem;
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  constexpr std::string_view hook = ".git/hooks/pre-commit";
+  const std::string script = "echo x >made; until test -e go; do :; done";
+  for (const std::string_view tool : {"exec", "startProcess"})
+    for (const auto& policy : {confinement_policy::best_effort(), confinement_policy::host()}) {
+      for (const auto& each : fs::directory_iterator(tree.path()))
+        fs::remove_all(each.path());
+      for (const char* each : {".git/hooks", ".git/objects", ".git/refs"})
+        tree.directory(each);
+      tree.file(".git/HEAD", "ref: refs/heads/main\n");
+      tree.file(".git/config", "[core]\n");
+      serve_with_history({}, policy);
+      std::thread person([&] {
+        while (!tree.exists("made"))
+          std::this_thread::yield();
+        tree.file(hook, "a person's\n");
+        tree.file("go", "");
+      });
+      const auto ran = call(tool, R"({"command":"sh","args":["-c",)" + json_string(script) + "]}");
+      person.join();
+      EXPECT_FALSE(ran.failed) << ran.json;
+      if (tool == "startProcess")
+        (void)call("stopProcess", R"({"process":")" + ran.string("process") + "\"}");
+      const bool is_confined = policy.protected_entries != demand::off;
+      EXPECT_EQ(changes().find(".git by other") != std::string::npos, is_confined) << changes();
+      (void)call("restore", R"({"paths":["made",".git"]})");
+      EXPECT_FALSE(tree.exists("made"));
+      EXPECT_EQ(tree.exists(hook), is_confined) << tool; // the control: it was there to be removed
+    }
+}
+
 /// The process ends while nobody asks for anything; what a person does then is the person's.
 TEST_F(tools_undo, what_comes_after_the_end_of_a_process_is_not_its_own) {
   const auto threads = [] {

@@ -183,6 +183,9 @@ struct command_outcome {
   /// them.
   std::vector<std::string> emptied;
   confinement_report confinement; ///< what was enforced, and what was not
+  /// Paths in the workspace that were read-only for the command, if they existed when it began.
+  /// Empty if that was not enforced.
+  std::vector<std::string> read_only;
 };
 
 /// What the fence had to do about protected names, or could not, in sentences without a full stop,

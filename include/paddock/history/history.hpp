@@ -95,8 +95,13 @@ public:
   recording& operator=(recording&&) noexcept;
   ~recording();
   /// What cannot be undone because of a failure, or because what was changed or removed is not
-  /// held, as a clause; empty: everything was recorded.
-  std::string finish(command_reach reach = command_reach::anywhere);
+  /// held, as a clause; empty: everything was recorded. `read_only`: command_outcome::read_only;
+  /// changes there are attributed to others.
+  std::string finish(command_reach reach = command_reach::anywhere,
+                     std::span<const std::string> read_only = {});
+  /// For a tool that changes files only through file.hpp, directory.hpp and change_set.hpp, from
+  /// now on in this thread: changes that others make to the same files until `finish` stay theirs.
+  void watch();
   /// What of that is known before the end.
   [[nodiscard]] std::string lost() const;
   /// Of a command: what tells others that it is under way, for command::lock; -1: nothing does.

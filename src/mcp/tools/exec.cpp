@@ -20,6 +20,7 @@ namespace {
 struct request : command_request {
   shown_streams shown;
   history::command_reach reach = history::command_reach::anywhere;
+  std::vector<std::string> read_only{}; ///< command_outcome::read_only
 };
 
 std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
@@ -150,9 +151,11 @@ tool_result run_prepared(workspace_state& state, call& c, request& r) {
   const auto outcome = run_and_keep(state, r, cancel, kept);
   if (outcome && keeps_to_workspace(r.run.confinement, outcome->confinement))
     r.reach = history::command_reach::workspace;
-  if (outcome)
+  if (outcome) {
+    r.read_only = outcome->read_only;
     note_confinement(state, outcome->confinement);
-  else if (outcome.error().code == error_code::confinement_unavailable)
+  }
+  if (!outcome && outcome.error().code == error_code::confinement_unavailable)
     note_confinement(state, outcome.error().confinement);
   if (!outcome)
     return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
@@ -177,7 +180,7 @@ tool_result exec(workspace_state& state, call& c) {
   if (c.cancelled()) // while it waited for the history, so it is not in it
     return failure({error_code::cancelled, 0, "call"}, "exec");
   tool_result result = run_prepared(state, c, r);
-  say_lost(result, recording.finish(r.reach));
+  say_lost(result, recording.finish(r.reach, r.read_only));
   return result;
 }
 

@@ -24,12 +24,9 @@ public:
   /// every call of a tool: what somebody changes afterwards is not theirs.
   void settle() {
     const std::lock_guard until_put_down(settling_); // by whoever has seen the end first
-    std::vector<entry> ended; // put down when `lock_` is open again
-    const std::lock_guard guard(lock_);
-    const auto running =
-        std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
-    ended.assign(std::move_iterator(running.begin()), std::move_iterator(running.end()));
-    open_.erase(running.begin(), running.end());
+    for (entry& each : take_ended())
+      (void)each.begun.finish(history::command_reach::anywhere,
+                              each.of.status().outcome->read_only);
   }
 
 private:
@@ -37,6 +34,16 @@ private:
     process of;
     history::recording begun;
   };
+  [[nodiscard]] std::vector<entry> take_ended() {
+    const std::lock_guard guard(lock_);
+    const auto running =
+        std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
+    std::vector<entry> ended(std::move_iterator(running.begin()),
+                             std::move_iterator(running.end()));
+    open_.erase(running.begin(), running.end());
+    return ended;
+  }
+
   std::mutex settling_;
   std::mutex lock_; ///< taken after `settling_`
   std::vector<entry> open_;

@@ -172,6 +172,7 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
                       std::back_inserter(paths));
   // A call that nobody waits for any more looks at nothing.
   recording_ = store->before_tool(row.name, paths, history::author::tool, bounds_of(state, c));
+  recording_.watch();
 }
 
 void recorded_call::finish(tool_result& result) {
