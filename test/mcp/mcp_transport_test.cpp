@@ -363,10 +363,10 @@ TEST_P(McpTransport, BackpressureWhenTheClientIsFarBehind) {
   std::thread sender([&] {
     for (int i = 0; i < calls; ++i)
       c.send(call_of(i, "big", R"({"bytes":40000})"));
-    c.close_input();
   });
   EXPECT_EQ(static_cast<std::size_t>(calls), c.receive_ids(calls).size());
   sender.join();
+  c.close_input(); // not before: then the server waits for a reader only for a moment
   EXPECT_EQ(std::nullopt, c.receive());
   EXPECT_EQ(end_reason::input_ended, c.outcome().reason);
 }
