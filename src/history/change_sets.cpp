@@ -74,10 +74,9 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   to.by_agent = true;
   to.by_tool = to.by_tool || (record.by == author::tool && !is_restore);
   to.is_theirs = to.is_theirs && step.after.exists();
-  // Back at the state before the agent's first change, or as the restore wanted it: no longer the
-  // agent's change.
-  to.by_work = to.by_work || !is_restore;
-  const bool is_restored = is_restore && !to.by_work && to.at_checkpoint.same_as(step.after);
+  // Back at the state before the agent's first change, or restored to the checkpoint: nobody's
+  // change any more.
+  const bool is_restored = is_restore && to.at_checkpoint.same_as(step.after);
   if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
   if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
   to.by_agent = to.by_tool = false;
@@ -93,7 +92,6 @@ bool give_back(path_change& to, const transition& step, const journal_record& re
   to.before = taken->before;
   to.last = taken->last;
   to.by_tool = taken->by_tool;
-  to.by_work = taken->by_work;
   to.is_theirs = taken->is_theirs;
   to.by_agent = true;
   return true;
@@ -109,7 +107,6 @@ void take_step(path_change& to, const transition& step, const journal_record& re
                                                           .after = step.before,
                                                           .last = to.last,
                                                           .by_tool = to.by_tool,
-                                                          .by_work = to.by_work,
                                                           .is_theirs = to.is_theirs});
   if (!is_time_of_directory(step) || !(to.by_agent || to.by_other)) to.last = cause_of(record);
   add_step(to, step, record, who);

@@ -133,6 +133,44 @@ TEST_F(HistoryPersons, APersonsUndoIsAPersons) {
   EXPECT_EQ(tree.content("ws/kept"), "agent\n");
 }
 
+struct forced_case {
+  const char* name;
+  bool is_force;          ///< of the agent's restore; else a person's undo of the file
+  const char* afterwards; ///< of the agent
+};
+class HistoryForced : public HistoryPersons, public testing::WithParamInterface<forced_case> {};
+
+INSTANTIATE_TEST_SUITE_P(, HistoryForced,
+                         testing::Values(forced_case{"Edited", true, "echo again > kept"},
+                                         forced_case{"Moved", true, "mv kept moved"},
+                                         forced_case{"EditedByUndo", false, "echo again > kept"},
+                                         forced_case{"MovedByUndo", false, "mv kept moved"}),
+                         [](const auto& each) { return each.param.name; });
+
+/// Restored over what a person had made of the agent's work, it is nobody's change any more.
+TEST_P(HistoryForced, BeginsAnew) {
+  write("kept", "old");
+  const auto store = begun();
+  const std::string before = now();
+  run(*store, "echo agent > kept");
+  if (!GetParam().is_force) {
+    ASSERT_THAT(store->restore({.by = history::author::other}), IsOk());
+  }
+  shell("echo mine > kept");
+  const auto forced =
+      GetParam().is_force
+          ? store->restore({.force = true})
+          : store->restore({.paths = {"kept"}, .force = true, .by = history::author::other});
+  ASSERT_THAT(forced, IsOk());
+  EXPECT_EQ(now(), before);
+  EXPECT_EQ(told(store->changes({})), "");
+  run(*store, GetParam().afterwards);
+  const auto again = store->restore({});
+  ASSERT_THAT(again, IsOk());
+  EXPECT_TRUE(again->conflicts.empty());
+  EXPECT_EQ(now(), before);
+}
+
 TEST_F(HistoryPersons, APathThatNobodyKnowsIsNamed) {
   write("kept", "old");
   const auto store = begun();
