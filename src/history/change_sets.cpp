@@ -57,6 +57,12 @@ bool is_time_of_directory(const transition& step) {
          step.before.mode == step.after.mode;
 }
 
+/// Whether others have put a file back themselves: of the agent's work nothing is left there.
+bool is_given_back(const path_change& each) {
+  return each.other_since && each.after.is_content() && each.before.same_content(each.after) &&
+         each.before.mode == each.after.mode;
+}
+
 /// To whom a step counts, and what the agent has met.
 void add_step(path_change& to, const transition& step, const journal_record& record, author who) {
   const bool is_restore = is_of_restore(record.by, record.tool);
@@ -75,8 +81,10 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   to.by_tool = to.by_tool || (record.by == author::tool && !is_restore);
   to.is_theirs = to.is_theirs && step.after.exists();
   // Back at the state before the agent's first change, or restored to the checkpoint: nobody's
-  // change any more.
-  const bool is_restored = is_restore && to.at_checkpoint.same_as(step.after);
+  // change any more. A restore that is taken back may lead there, too: that is the agent's.
+  const bool is_taken_back = to.by_work && to.is_of_restore;
+  to.by_work = to.by_work || !is_restore;
+  const bool is_restored = is_restore && !is_taken_back && to.at_checkpoint.same_as(step.after);
   if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
   if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
   to.by_agent = to.by_tool = false;
@@ -92,6 +100,7 @@ bool give_back(path_change& to, const transition& step, const journal_record& re
   to.before = taken->before;
   to.last = taken->last;
   to.by_tool = taken->by_tool;
+  to.by_work = taken->by_work;
   to.is_theirs = taken->is_theirs;
   to.by_agent = true;
   return true;
@@ -107,9 +116,11 @@ void take_step(path_change& to, const transition& step, const journal_record& re
                                                           .after = step.before,
                                                           .last = to.last,
                                                           .by_tool = to.by_tool,
+                                                          .by_work = to.by_work,
                                                           .is_theirs = to.is_theirs});
   if (!is_time_of_directory(step) || !(to.by_agent || to.by_other)) to.last = cause_of(record);
   add_step(to, step, record, who);
+  to.is_of_restore = is_of_restore(record.by, record.tool);
   if (!to.by_agent) to.taken = std::move(taken);
 }
 
@@ -141,6 +152,10 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
   for (auto& [path, each] : all) {
     PADDOCK_CHECK(asked.bounds.check());
     each.after = of.index.find(path);
+    if (is_given_back(each)) {
+      each.before = each.at_checkpoint;
+      each.by_agent = each.by_tool = each.other_since = each.is_theirs = false;
+    }
   }
   return all;
 }

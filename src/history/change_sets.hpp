@@ -20,7 +20,7 @@ namespace paddock::history {
 struct taken_back {
   known_state before{}, after{};
   cause last{};
-  bool by_tool = false, is_theirs = false;
+  bool by_tool = false, by_work = false, is_theirs = false;
 };
 
 struct path_change {
@@ -30,9 +30,11 @@ struct path_change {
   cause last{};
   std::int64_t time_ms = 0;
   bool by_agent = false, by_other = false;
-  bool by_tool = false;     ///< by a tool, among others of the agent; a restore is none
-  bool other_since = false; ///< somebody else has changed it after the agent
-  bool is_theirs = false;   ///< the agent has moved something here in which others have had a hand
+  bool by_tool = false;       ///< by a tool, among others of the agent; a restore is none
+  bool by_work = false;       ///< of the agent, beside restores; also if it was taken back
+  bool is_of_restore = false; ///< its last step was one of a restore
+  bool other_since = false;   ///< somebody else has changed it after the agent
+  bool is_theirs = false; ///< the agent has moved something here in which others have had a hand
   std::shared_ptr<const taken_back> taken{}; ///< until something else happens there
 };
 using path_changes = std::map<std::string, path_change, std::less<>>;

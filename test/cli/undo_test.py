@@ -282,14 +282,15 @@ class Undo(unittest.TestCase):
             server.call("writeTextFile", path=path, text="1")
         only = self.stores()
         for words, status, out in [
-                (["changes"], 0, "a/deep/f"), (["diff", "f"], 0, "+++ b/a/deep/f"), (["history", "list"], 0, "start"),
-                (["changes", "f"], 0, "a/deep/f"), (["changes", "./h"], 0, "a/deep/h"), (["changes", "../g"], 0, "a/g"),
-                (["changes", f"{inside}/f"], 0, "a/deep/f"), (["changes", "../../f"], 0, "f"), (["changes", "a/g"], 2, ""),
-                (["changes", "../../../f"], 2, ""), (["checkpoint", "x"], 0, "Checkpoint "), (["undo", "f"], 0, "a/deep/f")]:
+                (["changes"], 0, " ../../f "), (["diff", "f"], 0, "+++ b/a/deep/f"), (["history", "list"], 0, "start"),
+                (["changes", "f"], 0, " f  "), (["changes", "./h"], 0, " h  "), (["changes", "../g"], 0, " ../g  "),
+                (["changes", f"{inside}/f"], 0, " f  "), (["changes", "../../f"], 0, " ../../f  "), (["changes", "a/g"], 2, ""),
+                (["changes", "../../../f"], 2, ""), (["checkpoint", "x"], 0, "Checkpoint "), (["undo", "f"], 0, "removed f\n")]:
             with self.subTest(words=words):
                 told = self.paddock_in(inside, *words)
                 self.assertEqual(told.returncode, status, told)
                 self.assertIn(out, told.stdout)
+        self.assertIn("did you mean ../g?", self.paddock_in(inside, "changes", "a/g").stderr)
         self.assertEqual(self.path("f").read_text(), "1")  # not the one that was named
         self.assertFalse(self.path("a/deep/f").exists())
         self.assertTrue(self.path("a/deep/h").exists())
@@ -302,6 +303,19 @@ class Undo(unittest.TestCase):
         page.communicate()
         self.assertEqual(self.stores(), only)  # none was made
         server.close()
+
+    def test_what_changed_before_the_last_start_is_named(self):
+        first = self.serve()
+        first.call("writeTextFile", path="made", text="1")
+        self.assertNotIn("before that", self.paddock("changes", "--since", "1").stdout)  # the control
+        first.close()
+        second = self.serve()
+        second.call("exec", command="true")
+        told = self.paddock("changes").stdout
+        self.assertRegex(told, r"(?m)^0 changes since .*\n1 change before that, since checkpoint 1 .*: paddock changes --since 1$")
+        self.assertRegex(self.paddock("undo").stdout, r"(?m)^Nothing to undo\.\n1 change before that, .*: paddock undo --dry-run --to 1$")
+        self.assertNotIn("before that", self.paddock("undo", "made").stdout)
+        second.close()
 
     def test_a_label_that_another_checkpoint_has_is_told(self):
         self.assertNotIn("The label", self.paddock_in(self.workspace, "checkpoint", "mine").stdout)  # the control

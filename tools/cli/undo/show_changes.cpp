@@ -36,10 +36,10 @@ style style_of(history::change_kind kind) {
   return kind == history::change_kind::deleted ? style::bad : style::bold;
 }
 
-std::string name_of_change(const history::change& each) {
-  std::string name = without_controls(each.path);
+std::string name_of_change(const open_history_result& opened, const history::change& each) {
+  std::string name = without_controls(from_current(opened, each.path));
   if (each.entry == entry_kind::directory) name += '/';
-  if (!each.from.empty()) name = without_controls(each.from) + " -> " + name;
+  if (!each.from.empty()) name = without_controls(from_current(opened, each.from)) + " -> " + name;
   if (is_told_as_one(each)) name += " (" + count_of(each.files, "file", "files") + ")";
   return name;
 }
@@ -52,14 +52,14 @@ std::string summary(const history::change_list& found, history::store& store) {
   return text;
 }
 
-void print_changes(const history::change_list& found, history::store& store) {
+void print_changes(const history::change_list& found, const open_history_result& opened) {
   for (const history::change& each : found.changes) {
     const std::string lost = each.restorable == history::holding::held
                                  ? ""
                                  : "; cannot be undone: " + std::string(reason_of(each.restorable));
     const std::string who = fit(who_changed(each), who_width);
     print_words("%s %s  %s\n", styled(column(name_of(each.kind), 8), style_of(each.kind)).c_str(),
-                name_of_change(each).c_str(),
+                name_of_change(opened, each).c_str(),
                 styled("by " + who + ", " + local_time(each.time_ms) + lost, style::dim).c_str());
   }
   for (const history::not_covered& each : found.left_out) {
@@ -67,13 +67,13 @@ void print_changes(const history::change_list& found, history::store& store) {
       continue; // told above
     print_words(
         "%s %s  %s\n", styled(column("lost", 8), style::bad).c_str(),
-        without_controls(each.path).c_str(),
+        without_controls(from_current(opened, each.path)).c_str(),
         styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
   }
-  print_words("%s\n", styled(summary(found, store), style::bold).c_str());
+  print_words("%s\n", styled(summary(found, *opened.store), style::bold).c_str());
   if (!found.running.empty())
     print_words("still running: %s\n", running_text(found.running).c_str());
-  if (const auto trouble = store.state().trouble; !trouble.empty())
+  if (const auto trouble = opened.store->state().trouble; !trouble.empty())
     print_words("the list may be incomplete: %s\n", without_controls(trouble).c_str());
 }
 
@@ -110,7 +110,11 @@ int run_changes(const shown_options& options) {
   if (options.json)
     print_json(*found);
   else
-    print_changes(*found, *opened.store);
+    print_changes(*found, opened);
+  if (!options.json && found->total == 0)
+    if (const auto earlier = earlier_changes(opened, options, "paddock changes --since");
+        !earlier.empty())
+      print_words("%s\n", earlier.c_str());
   complain_of_unknown(program, opened, found->unknown);
   return found->unknown.empty() ? success : usage;
 }

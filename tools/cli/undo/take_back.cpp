@@ -65,12 +65,13 @@ const char* word_of(history::restored_as what, bool is_trial) {
   return is_trial ? "would revert" : "reverted";
 }
 
-void print_restored(const history::restore_outcome& done, bool is_trial) {
+void print_restored(const open_history_result& opened, const history::restore_outcome& done,
+                    bool is_trial) {
   for (std::size_t i = 0; i < done.paths.size(); ++i) {
     const std::string& path = done.paths[i];
     const auto folded = std::ranges::find(done.folded, path, &history::folded_directory::path);
     print_words("%s %s%s\n", styled(word_of(done.as[i], is_trial), style::good).c_str(),
-                without_controls(path).c_str(),
+                without_controls(from_current(opened, path)).c_str(),
                 folded == done.folded.end()
                     ? ""
                     : ("/ (" + count_of(folded->files, "file", "files") + ")").c_str());
@@ -92,19 +93,19 @@ void print_restored(const history::restore_outcome& done, bool is_trial) {
 }
 
 /// What is said besides the list of what was restored.
-void complain_of_rest(std::string_view program, const history::restore_outcome& done,
-                      bool is_forced) {
+void complain_of_rest(std::string_view program, const open_history_result& opened,
+                      const history::restore_outcome& done, bool is_forced) {
   if (done.lost != 0)
     complain(program, count_of(done.lost, "entry", "entries") +
                           " in ignored directories cannot be restored once removed");
   if (!done.kept.empty()) complain(program, without_controls(done.kept));
   for (const history::restore_conflict& each : done.conflicts)
-    complain(program, without_controls(each.path) + ": " + each.reason);
+    complain(program, without_controls(from_current(opened, each.path)) + ": " + each.reason);
   if (done.conflicts_total > done.conflicts.size())
     complain(program, "and " + std::to_string(done.conflicts_total - done.conflicts.size()) +
                           " conflicts more");
   for (const history::restore_conflict& each : done.left)
-    complain(program, without_controls(each.path) + ": " + each.reason);
+    complain(program, without_controls(from_current(opened, each.path)) + ": " + each.reason);
   if (!done.running.empty())
     complain(program, "an agent's command goes on and may change it again: " +
                           running_text(done.running) + "; when it has ended, undo once more");
@@ -148,8 +149,12 @@ int run_undo(const restore_options& options) {
   if (options.json)
     print_json(*done, options.dry_run);
   else
-    print_restored(*done, options.dry_run);
-  complain_of_rest(program, *done, options.force);
+    print_restored(opened, *done, options.dry_run);
+  if (!options.json && done->restored == 0 && done->conflicts.empty())
+    if (const auto earlier = earlier_changes(opened, options, "paddock undo --dry-run --to");
+        !earlier.empty())
+      print_words("%s\n", earlier.c_str());
+  complain_of_rest(program, opened, *done, options.force);
   return done->conflicts.empty() ? success : failed;
 }
 

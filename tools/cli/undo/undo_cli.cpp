@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <ctime>
+#include <filesystem>
 #include <utility>
 
 namespace paddock::cli {
@@ -170,12 +171,18 @@ std::optional<std::vector<std::string>> paths_in_history(std::string_view progra
   return paths;
 }
 
+std::string from_current(const open_history_result& opened, const std::string& path) {
+  if (opened.current.empty() || path.empty()) return path;
+  return std::filesystem::path(path).lexically_relative(opened.current).string();
+}
+
 namespace {
 
 constexpr std::size_t compared_max = 20'000;
 
 /// What has changed that the path may have been meant for: of the same name, or nearly so.
-std::string near_changes(const std::string& given, const history::change_list& changed) {
+std::string near_changes(const open_history_result& opened, const std::string& given,
+                         const history::change_list& changed) {
   std::vector<std::string_view> paths, same, last;
   for (const history::change& each : changed.changes) {
     paths.push_back(each.path);
@@ -189,7 +196,8 @@ std::string near_changes(const std::string& given, const history::change_list& c
       near.push_back(paths[static_cast<std::size_t>(std::ranges::find(last, name) - last.begin())]);
   std::string text;
   for (const std::string_view each : near)
-    text.append(text.empty() ? "; did you mean " : " or ").append(without_controls(each));
+    text.append(text.empty() ? "; did you mean " : " or ")
+        .append(without_controls(from_current(opened, std::string(each))));
   return text.empty() ? "; `paddock changes` tells what has" : text + "?";
 }
 
@@ -206,11 +214,11 @@ void complain_of_unknown(std::string_view program, const open_history_result& op
                                               .by = history::author::other});
   const auto since = changed ? changed->since : opened.store->state().start;
   for (const std::string& path : unknown)
-    complain(program, without_controls(path) +
+    complain(program, without_controls(from_current(opened, path)) +
                           ": nothing is there, and nothing there has changed "
                           "since " +
                           checkpoint_text(*opened.store, since) +
-                          near_changes(path, changed ? *changed : history::change_list()));
+                          near_changes(opened, path, changed ? *changed : history::change_list()));
 }
 
 int complain_of_history(std::string_view program, history::store& store,
@@ -242,6 +250,22 @@ std::string checkpoint_text(history::store& store, std::uint64_t number) {
   if (found == all.end()) return text;
   const std::string label = without_controls(found->label);
   return text + " (" + label + (label.empty() ? "" : ", ") + local_time(found->time_ms) + ")";
+}
+
+std::string earlier_changes(const open_history_result& opened, const undo_options& options,
+                            std::string_view step) {
+  if (options.since != "start" || !options.paths.empty()) return {};
+  const auto all = opened.store->checkpoints();
+  if (all.empty() || all.front().number >= opened.store->state().start) return {};
+  const auto found = opened.store->changes({.since = all.front().number,
+                                            .limit = 1,
+                                            .git_as_one = true,
+                                            .look = false,
+                                            .by = history::author::other});
+  if (!found || found->total == 0) return {};
+  return count_of(found->total, "change", "changes") + " before that, since " +
+         checkpoint_text(*opened.store, found->since) + ": " + std::string(step) + ' ' +
+         std::to_string(found->since);
 }
 
 std::string running_text(const std::vector<history::running_command>& running) {
