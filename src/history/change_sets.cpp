@@ -53,8 +53,7 @@ void follow_moves(const journal_record& record, author who, path_changes& all) {
 
 /// Whoever works in a directory gives it a new time: it is theirs no more than it was.
 bool is_time_of_directory(const transition& step) {
-  return step.before.kind == known_kind::directory && step.after.kind == known_kind::directory &&
-         step.before.mode == step.after.mode;
+  return step.before.kind == known_kind::directory && step.before.same_but_for_time(step.after);
 }
 
 /// To whom a step counts, and what the agent has met.
@@ -66,6 +65,13 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   if (is_of_others(record, who) && !is_undone) {
     // What others have in a directory that the agent has made is told of itself.
     if (to.by_agent && !to.before.exists() && is_time_of_directory(step)) return;
+    // A directory that the agent has only worked in has the mode that they give it.
+    constexpr auto directory = known_kind::directory;
+    if (step.before.kind == directory && step.after.kind == directory &&
+        to.before.same_but_for_time(step.before) && !is_time_of_directory(step)) {
+      to.by_agent = to.by_tool = false;
+      to.before = to.at_checkpoint;
+    }
     to.by_other = true;
     to.other_since = to.by_agent;
     return;

@@ -24,9 +24,7 @@ change_kind kind_of(const path_change& each) {
 /// Whether anybody would call it a change: a time alone is none, and directories have new ones
 /// whenever what is in them changes.
 bool is_told(const path_change& each) {
-  if (each.before.same_as(each.after)) return false;
-  const bool is_there = each.before.exists() && each.after.exists();
-  return !is_there || !each.before.same_content(each.after) || each.before.mode != each.after.mode;
+  return !each.before.same_but_for_time(each.after);
 }
 
 /// What is told of one path, or of all in a directory: little, for there may be a million of them.
