@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 
@@ -290,6 +291,9 @@ void change_run::take_directory_back(const done& each) {
   const change_step& step = plan_.steps[each.number];
   back(each, step.path, [&](int in, const char* name) -> result<void> {
     if (each.what == deed::made) {
+      const bool is_known = std::ranges::count(made_, step.path, &known_directory::path) > 0;
+      const auto now = sys::status_at(in, name, AT_SYMLINK_NOFOLLOW);
+      if (is_known && !(now && is_own(each.number, *now))) return somebody_elses();
       (void)sys::unlinkat(in, name, AT_REMOVEDIR).has_value(); // others may have filled it
       return {};
     }
