@@ -172,7 +172,7 @@ private:
   void take_back();
   void take_back(const done& each);
   void back(const done& each, const std::string& path, const in_directory& work);
-  [[nodiscard]] bool may_return(const done& each, const std::string& path);
+  [[nodiscard]] bool may_return(const done& each, rest kind, const std::string& path);
   void give_back(const done& each, rest kind, const std::string& path);
   void withdraw(const done& each, rest kind, const std::string& path, const entry_stamp& own);
   void exchange_back(const done& each);

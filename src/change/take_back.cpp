@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 
@@ -179,8 +180,14 @@ bool change_run::is_untouched(rest kind, std::size_t number) {
   return then != aside_.end() && is_as(kind, number, then->second);
 }
 
-/// Whether the directory is where it was, or at a place where the step would be allowed, too.
-bool change_run::may_return(const done& each, const std::string& path) {
+/// Whether the directory is where it was, or at a place where the step would be allowed, too. The
+/// rules are asked about a move in any case.
+bool change_run::may_return(const done& each, rest kind, const std::string& path) {
+  if (kind == rest::moved)
+    return rules_
+        .check_coming(each.in, file_name(path), *plan_.moves[each.number].object.kind,
+                      staging_.descriptor(), rest_name(kind, each.number))
+        .has_value();
   const auto lies_at = held_.place_of(each.in);
   return !lies_at || *lies_at == held_.path(each.in) ||
          rules_.check_step(each.in, file_name(path), plan_.steps[each.number]);
@@ -196,8 +203,7 @@ void change_run::give_back(const done& each, rest kind, const std::string& path)
       is_given = true;
       return sys::set_modified(in, there, plan_.steps[each.number].present.modified_ns);
     }
-    if (!is_untouched(kind, each.number) || (kind != rest::moved && !may_return(each, path)))
-      return somebody_elses();
+    if (!is_untouched(kind, each.number) || !may_return(each, kind, path)) return somebody_elses();
     PADDOCK_TRY(const location from, place_aside_of(kind, each.number));
     auto moved = move_to_unused(from.directory, from.name.c_str(), in, there);
     // In two steps it has got a second name, and has the first one still.
@@ -255,7 +261,8 @@ void change_run::exchange_back(const done& each) {
       is_gone = is_own.error().code == error_code::not_found;
       return is_own;
     }
-    if (!is_untouched(rest::staged, number) || !may_return(each, path)) return somebody_elses();
+    if (!is_untouched(rest::staged, number) || !may_return(each, rest::staged, path))
+      return somebody_elses();
     PADDOCK_TRY(const location old, place_aside_of(rest::staged, number));
     const auto exchange = [&] {
       return sys::renameat2(old.directory, old.name.c_str(), in, there, RENAME_EXCHANGE);
@@ -275,6 +282,7 @@ void change_run::move_back(const done& each) {
   const std::string name(file_name(move.now));
   back(each, move.home, [&](int in, const char* there) -> result<void> {
     PADDOCK_CHECK(check_there(in, there, move.object));
+    PADDOCK_CHECK(rules_.check_coming(each.from, name, *move.object.kind, in, there));
     PADDOCK_TRY(const int from, held_.descriptor(each.from));
     if (!held_.is_held(each.in)) return error{error_code::too_many, 0, held_operation};
     auto moved = move_to_unused(in, there, from, name.c_str());
@@ -290,6 +298,9 @@ void change_run::take_directory_back(const done& each) {
   const change_step& step = plan_.steps[each.number];
   back(each, step.path, [&](int in, const char* name) -> result<void> {
     if (each.what == deed::made) {
+      const bool is_known = std::ranges::count(made_, step.path, &known_directory::path) > 0;
+      const auto now = sys::status_at(in, name, AT_SYMLINK_NOFOLLOW);
+      if (is_known && !(now && is_own(each.number, *now))) return somebody_elses();
       (void)sys::unlinkat(in, name, AT_REMOVEDIR).has_value(); // others may have filled it
       return {};
     }

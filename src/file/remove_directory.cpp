@@ -76,6 +76,9 @@ private:
 
   result<void> walk(pass way) {
     PADDOCK_CHECK(enter(top_.parent.get(), top_.name));
+    // Another directory may have got the name since the rules were asked about this one.
+    if (top_.existing && !top_.existing->same_object(levels_.back().status))
+      return removal_refusal(error_code::conflict);
     while (!levels_.empty()) {
       PADDOCK_CHECK(bounds_.check());
       level& now = levels_.back();
@@ -194,6 +197,10 @@ private:
     if (way == pass::look) {
       levels_.pop_back();
       return {};
+    }
+    if (levels_.size() == 1) {
+      const auto now = sys::status_at(parent, child.name.c_str(), AT_SYMLINK_NOFOLLOW);
+      if (now && !now->same_object(child.status)) return removal_refusal(error_code::conflict);
     }
     auto gone = sys::unlinkat(parent, child.name.c_str(), AT_REMOVEDIR);
     if (!gone && gone.error().code == error_code::not_empty) {

@@ -17,17 +17,6 @@ bool is_persons_undo(const journal_record& record) {
   return record.by == author::other && record.tool == persons_undo;
 }
 
-/// Whether git has only looked at its files once more, as `git status` does: that is nobody's work.
-bool is_refresh(const store::impl& of, const path_changes& all, const transition& step) {
-  if (!step.before.has_content() || !step.after.has_content() ||
-      step.before.kind != step.after.kind || step.before.mode != step.after.mode ||
-      !git_of_index(step.path, known_in(of, all)))
-    return false;
-  if (step.before.content == step.after.content) return true;
-  const auto before = of.staged_by(step.before.content);
-  return before && before == of.staged_by(step.after.content);
-}
-
 /// Whether a step is told apart from the agent's, for who asks.
 bool is_of_others(const journal_record& record, author who) {
   return record.by == author::other && !(who == author::other && is_persons_undo(record));
@@ -53,8 +42,17 @@ void follow_moves(const journal_record& record, author who, path_changes& all) {
 
 /// Whoever works in a directory gives it a new time: it is theirs no more than it was.
 bool is_time_of_directory(const transition& step) {
-  return step.before.kind == known_kind::directory && step.after.kind == known_kind::directory &&
-         step.before.mode == step.after.mode;
+  return step.before.kind == known_kind::directory && step.before.same_but_for_time(step.after);
+}
+
+/// Whether what others change is all theirs: the agent has only worked in a directory that they
+/// give a mode, or only looked into a repository.
+bool is_theirs_alone(const store::impl& of, const path_changes& all, const known_state& before,
+                     const transition& step) {
+  constexpr auto directory = known_kind::directory;
+  if (step.before.kind == directory && step.after.kind == directory)
+    return before.same_but_for_time(step.before) && !is_time_of_directory(step);
+  return is_refresh(of, all, step.path, before, step.before);
 }
 
 /// Whether others have put a file back themselves: of the agent's work nothing is left there.
@@ -131,6 +129,16 @@ bool is_of_restore(author by, std::string_view tool) {
   return by == author::tool && tool == "restore";
 }
 
+bool is_refresh(const store::impl& of, const path_changes& all, const std::string& path,
+                const known_state& before, const known_state& after) {
+  if (!before.has_content() || !after.has_content() || before.kind != after.kind ||
+      before.mode != after.mode || !git_of_index(path, known_in(of, all)))
+    return false;
+  if (before.content == after.content) return true;
+  const auto staged = of.staged_by(before.content);
+  return staged && staged == of.staged_by(after.content);
+}
+
 result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
                                    const asked_by& asked) {
   path_changes all;
@@ -140,9 +148,15 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
       const auto [at, is_first] = all.try_emplace(each.path);
       path_change& to = at->second;
       if (is_first) to.at_checkpoint = to.before = each.before;
-      const bool is_nobodys = is_of_others(record, asked.who) && is_refresh(of, all, each);
+      const bool is_others = is_of_others(record, asked.who);
+      const bool is_nobodys = is_others && is_refresh(of, all, each.path, each.before, each.after);
       if (is_first || !is_nobodys) to.time_ms = record.time_ms;
-      if (!is_nobodys) take_step(to, each, record, asked.who);
+      if (is_nobodys) continue;
+      if (is_others && to.by_agent && is_theirs_alone(of, all, to.before, each)) {
+        to.by_agent = to.by_tool = false;
+        to.before = to.at_checkpoint;
+      }
+      take_step(to, each, record, asked.who);
     }
     follow_moves(record, asked.who, all);
     return true;

@@ -49,6 +49,11 @@ struct asked_by {
 /// cancelled, timed_out.
 [[nodiscard]] result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
                                                  const asked_by& asked = {});
+/// Whether git has only looked at its files once more, as `git status` does: nobody calls that a
+/// change. What the agent's git has noted goes back with the rest all the same.
+[[nodiscard]] bool is_refresh(const store::impl& of, const path_changes& all,
+                              const std::string& path, const known_state& before,
+                              const known_state& after);
 /// Whether a restore has made it, a person's or another one.
 [[nodiscard]] bool is_of_restore(author by, std::string_view tool);
 

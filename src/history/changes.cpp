@@ -23,10 +23,10 @@ change_kind kind_of(const path_change& each) {
 
 /// Whether anybody would call it a change: a time alone is none, and directories have new ones
 /// whenever what is in them changes.
-bool is_told(const path_change& each) {
-  if (each.before.same_as(each.after)) return false;
-  const bool is_there = each.before.exists() && each.after.exists();
-  return !is_there || !each.before.same_content(each.after) || each.before.mode != each.after.mode;
+bool is_told(const store::impl& of, const path_changes& all, const std::string& path,
+             const path_change& each) {
+  return !each.before.same_but_for_time(each.after) &&
+         !is_refresh(of, all, path, each.before, each.after);
 }
 
 /// What is told of one path, or of all in a directory: little, for there may be a million of them.
@@ -55,7 +55,7 @@ public:
     for (const auto& entry : all_) {
       PADDOCK_CHECK(bounds.check());
       const auto& [path, each] = entry;
-      if (!is_told(each) || is_moved_away(path)) continue;
+      if (!is_told(of_, all_, path, each) || is_moved_away(path)) continue;
       if (const auto git = git_as_one ? git_around(path) : std::string_view(); is_old(git)) {
         add_to_git(out, git, entry);
         continue;
@@ -207,7 +207,7 @@ public:
     for (const std::string& path : of_.closed)
       if (asked_.mean(path)) add(path, of_.index.find(path).held);
     for (const auto& [path, each] : all)
-      if (is_told(each) && asked_.mean(path)) add(path, replaceable(of_, each));
+      if (is_told(of_, all, path, each) && asked_.mean(path)) add(path, replaceable(of_, each));
   }
 
 private:

@@ -62,12 +62,12 @@ struct known_state {
     if (held == holding::held && other.held == holding::held) return content == other.content;
     return inode == other.inode && size == other.size && modified_ns == other.modified_ns;
   }
+  [[nodiscard]] bool same_but_for_time(const known_state& other) const noexcept {
+    return same_content(other) && (kind == known_kind::link || mode == other.mode);
+  }
   /// Whether a restore from one to the other has nothing to do.
   [[nodiscard]] bool same_as(const known_state& other) const noexcept {
-    if (kind != other.kind) return false;
-    if (!exists()) return true;
-    return same_content(other) && (kind == known_kind::link || mode == other.mode) &&
-           modified_ns == other.modified_ns;
+    return same_but_for_time(other) && modified_ns == other.modified_ns;
   }
 };
 

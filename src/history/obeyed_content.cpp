@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace paddock::history {
@@ -128,7 +129,7 @@ written_by_agents written_by_agents_among(const store::impl& of, wanted_states a
   const auto note_homes = [&](const journal_record& record) {
     for (const transition& each : record.transitions) // before any of it has moved
       if (const auto found = asked.find(each.path);
-          found != asked.end() && each.before.same_content(found->second))
+          found != asked.end() && each.before.same_but_for_time(found->second))
         out.homes[each.path] = seen.above(each.path);
     for (const transition& each : record.transitions)
       seen.take(each);
@@ -138,7 +139,7 @@ written_by_agents written_by_agents_among(const store::impl& of, wanted_states a
     if (record.kind != record_kind::operation || is_of_restore(record.by, record.tool)) return true;
     for (const transition& each : record.transitions) {
       const auto found = asked.find(each.path);
-      if (found == asked.end() || !each.after.same_content(found->second)) continue;
+      if (found == asked.end() || !each.after.same_but_for_time(found->second)) continue;
       if (record.by == author::other)
         by_agent.erase(each.path);
       else
@@ -164,13 +165,13 @@ written_by_agents written_by_agents_among(const store::impl& of, wanted_states a
 result<journal_record> past_of_agents(const store::impl& of, std::uint64_t until,
                                       const std::function<bool(const content_id&)>& is_kept) {
   const auto always = [](const std::string&) { return true; };
-  std::map<std::pair<std::string, content_id>, known_state> by_agents;
+  std::map<std::tuple<std::string, content_id, unsigned>, known_state> by_agents;
   const auto note = [&](const journal_record& record, std::uint64_t at) {
     if (at >= until) return false;
     if (record.kind != record_kind::operation || is_of_restore(record.by, record.tool)) return true;
     for (const transition& each : record.transitions) {
       if (!each.after.has_content() || !is_kept(each.after.content)) continue;
-      const std::pair key(each.path, each.after.content);
+      const std::tuple key(each.path, each.after.content, unsigned{each.after.mode});
       if (record.by == author::other)
         by_agents.erase(key);
       else if (is_obeyed(of, each.path, always))
@@ -182,8 +183,9 @@ result<journal_record> past_of_agents(const store::impl& of, std::uint64_t until
   journal_record past{
       .kind = record_kind::operation, .by = author::exec, .tool = std::string(past_tool)};
   for (auto& [key, state] : by_agents) { // which leaves nothing there
-    past.transitions.push_back({.path = key.first, .before = {}, .after = state});
-    past.transitions.push_back({.path = key.first, .before = state, .after = {}});
+    const std::string& path = std::get<0>(key);
+    past.transitions.push_back({.path = path, .before = {}, .after = state});
+    past.transitions.push_back({.path = path, .before = state, .after = {}});
   }
   return past;
 }

@@ -58,11 +58,6 @@ private:
   bool is_within_git_ = false;
 };
 
-bool is_time_alone(const restore_step& each) {
-  return each.wanted.kind == each.present.kind && each.wanted.mode == each.present.mode &&
-         (each.wanted.kind == known_kind::directory || each.wanted.same_content(each.present));
-}
-
 restored_as restored_by(const restore_step& step) {
   if (!step.wanted.exists()) return restored_as::removed;
   return step.present.exists() ? restored_as::reverted : restored_as::restored;
@@ -79,7 +74,7 @@ void tell_paths(const restore_plan& plan, const restore_request& request, restor
   for (const restore_move& each : plan.moves)
     rows.try_emplace(each.from, row{.as = restored_as::moved_back});
   for (const restore_step& each : plan.steps) {
-    if (is_time_alone(each)) continue;
+    if (each.wanted.same_but_for_time(each.present)) continue;
     const std::string_view whole = folds.told_with(each);
     const bool is_directory =
         each.wanted.kind == known_kind::directory || each.present.kind == known_kind::directory;

@@ -293,9 +293,8 @@ private:
     if (const holding why = loss(path, each); why != holding::held && !is_own(each, why))
       return "what it is now is not held and would be lost: " + std::string(reason_of(why));
     if (const auto refused = rules_.refusal(path, each)) return clause_of(*refused);
-    const bool is_renamed =
-        (each.wanted.is_content() || each.present.is_content()) &&
-        !(each.wanted.kind == each.present.kind && each.wanted.same_content(each.present));
+    const bool is_renamed = (each.wanted.is_content() || each.present.is_content()) &&
+                            !each.wanted.same_content(each.present);
     if (is_renamed && !is_on_top(path))
       return "it lies on another file system, mounted in the workspace, where a restore cannot "
              "reach: take it back by hand";
@@ -354,10 +353,10 @@ private:
       return leave(path, "it stays, because git notes there by itself what is done, and somebody "
                          "else has worked in this repository since");
     const std::string hindered = hindrance(path, each);
-    if (!each.by_agent && each.by_other && !is_persons() && !request_.force && !stays_directory)
+    if (!each.by_agent && each.by_other && !is_persons() && !request_.force)
       return conflict_with_others(path, "somebody else changed it, and the agent did not",
                                   hindered);
-    if (each.other_since && !request_.force && !stays_directory)
+    if (each.other_since && !request_.force)
       return conflict_with_others(path, "somebody else changed it since", hindered);
     if (each.is_theirs && !each.wanted.exists() && !request_.force)
       return conflict_with_others(path, "somebody else made it, and the agent moved it here",

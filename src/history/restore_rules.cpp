@@ -11,8 +11,11 @@
 namespace paddock::history {
 namespace {
 
+/// Content, or a mode: with that, programs would run what they do not run now.
 bool comes_anew(const placed_change& each) {
-  return each.wanted.exists() && !each.wanted.same_content(each.present);
+  const known_state& wanted = each.wanted;
+  return wanted.exists() && !(wanted.is_content() ? wanted.same_but_for_time(each.present)
+                                                  : wanted.same_content(each.present));
 }
 
 } // namespace
@@ -54,9 +57,7 @@ bool restore_rules::is_persons_own(const std::string& path, const placed_change&
 /// `git config` there keeps nothing else back. Neither does a time, which no rule is about.
 bool restore_rules::is_harmless(const std::string& path, const placed_change& each) const {
   const bool is_agents = each.by_agent && (!each.other_since || is_persons());
-  const bool is_time_alone = each.wanted.kind == each.present.kind &&
-                             each.wanted.same_content(each.present) &&
-                             each.wanted.mode == each.present.mode;
+  const bool is_time_alone = each.wanted.same_but_for_time(each.present);
   return is_agents && (is_time_alone || each.wanted.kind == known_kind::directory ||
                        (by_agents_.all.contains(path) && !by_agents_.unfit.contains(path)));
 }

@@ -288,10 +288,10 @@ result<file_descriptor> make_directories(file_descriptor at, std::string path,
     PADDOCK_TRY(const auto name, component::from(part));
     auto fresh = sys::mkdirat(at.get(), name.c_str(), 0777);
     if (!fresh && fresh.error().code != error_code::already_exists) return fresh.error();
-    made.enter(part,
-               fresh ? made_parents::maker::this_operation : made_parents::maker::somebody_else);
     auto next = sys::openat(at.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (!next) return next.error();
+    const auto status = next ? sys::status_at(next->get(), "") : result<file_status>(next.error());
+    made.enter(part, fresh ? std::optional(status ? *status : file_status()) : std::nullopt);
+    if (!status) return status.error();
     at = *std::move(next);
     path = join(path, part);
     if (!fresh) PADDOCK_CHECK(check(at.get(), path));
@@ -327,7 +327,7 @@ result<place> root::place_in(const std::string& parent, std::string_view name, p
         now = parent;
         continue; // it changed between the two looks
       }
-      fresh.enter(now, made_parents::maker::somebody_else);
+      fresh.enter(now, std::nullopt);
       const auto check = [&](int at, std::string_view path) {
         return check_changeable(made + '/' + checked.c_str(), wanted, lookup_from(at, path));
       };

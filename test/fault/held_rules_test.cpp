@@ -11,6 +11,7 @@
 #include "support/files/temp_tree.hpp"
 
 #include <paddock/file/change_set.hpp>
+#include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/path/protected_names.hpp>
 
@@ -303,6 +304,79 @@ TEST(held_rules, parents_are_not_made_in_a_repository_that_comes_meanwhile) {
       break;
     }
     EXPECT_GT(met, 2u);
+  }
+}
+
+struct removal {
+  const char* name;
+  std::function<void(const bench&)> run; ///< removes `n`, which it finds or makes
+  bool is_there = false;
+  bool fails_renames = false;
+};
+class held_removal_test : public testing::TestWithParam<removal> {};
+INSTANTIATE_TEST_SUITE_P(
+    every, held_removal_test,
+    testing::Values(removal{"recursive",
+                            [](const bench& b) {
+                              (void)remove_directory(*b.root, "n", {.recursive = recursion::yes});
+                            },
+                            true},
+                    removal{"parents_of_a_file",
+                            [](const bench& b) { (void)write_file(*b.root, "n/f", "agent's"); },
+                            false, true},
+                    removal{"parents_of_a_change",
+                            [](const bench& b) { EXPECT_FALSE(b.change({made("n/f")})); }, false,
+                            true}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+/// Another directory that has the name by then stays with what is in it. The kernel makes and
+/// removes an empty one by its name alone, so the moments beside these two are left.
+TEST_P(held_removal_test, what_was_looked_at_goes_and_nothing_else) {
+  const bench b(resolver::openat2);
+  const std::string place = b.t / "ws/n", others = b.t / "ws/q";
+  for (const bool is_filled : {true, false}) {
+    std::size_t met = 0, lost = 0;
+    for (std::size_t at = 1;; ++at) {
+      b.reset(false);
+      b.t.directory("ws/q");
+      if (is_filled) b.t.file("ws/q/mine", "person's");
+      if (GetParam().is_there) b.t.directory("ws/n");
+      const auto looked = [&] { // before that, the other one is what it is asked for
+        injection look({});
+        if (GetParam().is_there) (void)b.root->locate("n", final_link::keep);
+        return injection::calls();
+      }();
+      bool is_hit = false;
+      injection disturbed({.at = 1,
+                           .lasting = test::lasting::ever,
+                           .os_errno_of =
+                               [](std::string_view name) {
+                                 return GetParam().fails_renames &&
+                                                (name == "renameat2" || name == "linkat")
+                                            ? EIO
+                                            : 0;
+                               },
+                           .before =
+                               [&](std::size_t call) {
+                                 if (call != at + looked) return;
+                                 is_hit = true;
+                                 if (::rename(place.c_str(), (b.t / "ws/aside").c_str()) != 0)
+                                   return;
+                                 ++met;
+                                 (void)::rename(others.c_str(), place.c_str());
+                               }});
+      GetParam().run(b);
+      disturbed.end();
+      const bool is_left = b.t.exists("ws/n") || b.t.exists("ws/q");
+      lost += is_left ? 0U : 1U;
+      if (is_filled) {
+        EXPECT_TRUE(b.t.exists("ws/n/mine") || b.t.exists("ws/q/mine")) << "at " << at;
+      }
+      if (HasFailure()) return;
+      if (!is_hit) break;
+    }
+    EXPECT_GT(met, 1u); // the control
+    EXPECT_LE(lost, is_filled ? 0u : 2u);
   }
 }
 

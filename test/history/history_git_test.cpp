@@ -352,6 +352,31 @@ TEST_P(HistoryGitPlace, ToLookIsNoChange) {
   EXPECT_EQ(git(in_place() + "status --short"), "");
 }
 
+/// Whoever looks: that is told of nobody, and what a person stages after it is the person's.
+TEST_F(HistoryRepository, AnIndexThatWasOnlyRefreshedDoesNotCountAsChanged) {
+  for (const bool is_agents : {true, false}) {
+    shell("rm -rf * .git ../state/*");
+    make_repository();
+    const auto store = begun();
+    const std::string index = tree.content("ws/.git/index");
+    const std::string look = "touch -d 2001-01-01 a; git status -s";
+    is_agents ? run(*store, look) : shell(look);
+    ASSERT_NE(tree.content("ws/.git/index"), index); // the control: git has written
+    for (const bool git_as_one : {true, false})
+      EXPECT_EQ(told(store->changes({.git_as_one = git_as_one})), "");
+    shell("echo theirs > b; git add b");
+    const auto back = store->restore({});
+    ASSERT_THAT(back, IsOk());
+    EXPECT_THAT(paths_of(back->conflicts), testing::IsEmpty());
+    EXPECT_EQ(git("status --short"), "A  b\n");
+    // The control: what was staged is told, and what the agent staged is the agent's.
+    EXPECT_THAT(told(store->changes({})), testing::HasSubstr("modified .git"));
+    run(*store, "echo 2 > a; git add a");
+    shell("echo more > c; git add c");
+    EXPECT_THAT(paths_of(store->restore({})->conflicts), testing::ElementsAre(".git/index"));
+  }
+}
+
 /// What a commit of the repository around it says of a submodule is among the submodule's objects.
 TEST_F(HistoryRepository, WhatACommitSaysOfASubmoduleStays) {
   make_repository();

@@ -165,6 +165,47 @@ TEST_F(HistoryHeld, TheRulesAreThoseOfTheDirectoryThatIsChanged) {
         if (number++ % test::campaign_step() == 0) (void)run_with({a, b, c});
 }
 
+/// What could not go home goes back to where it was, but not beside a repository that has come
+/// there meanwhile, when what is protected was away.
+TEST_F(HistoryHeld, WhatWasMovedDoesNotGoBackBesideARepository) {
+  const std::string away = workspace() + "/d/.vscode", git = workspace() + "/d/.git";
+  std::size_t met = 0, late = 0;
+  for (std::size_t at = 1;; ++at) {
+    start_anew();
+    write("clone/.git/HEAD", "ref: refs/heads/main\n");
+    write("clone/.git/config", "[core]\n");
+    write("was/tasks.json", "one");
+    write("d/f", "one");
+    const auto store = begun();
+    run(*store, "echo evil > was/tasks.json; mv was d/.vscode");
+    std::size_t since = 0; // it was taken away
+    bool has_failed = false;
+    const auto errno_of = [&](std::string_view name) {
+      if (has_failed || since == 0 || name != "renameat2") return 0;
+      has_failed = true;
+      return EIO;
+    };
+    const auto disturb = [&](std::size_t) {
+      const bool is_away = !fs::exists(away);
+      if ((since == 0 && !is_away) || ++since != at) return;
+      met += is_away ? 1U : 0U;
+      if (is_away) fs::rename(workspace() + "/clone/.git", git);
+    };
+    test::injection injected(
+        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = errno_of, .before = disturb});
+    EXPECT_FALSE(store->restore({}));
+    injected.end();
+    EXPECT_TRUE(has_failed);
+    if (HasFailure()) return;
+    late += fs::exists(git) && fs::exists(away) ? 1U : 0U;
+    if (since >= at) continue;
+    EXPECT_TRUE(fs::exists(away)); // the control
+    break;
+  }
+  EXPECT_GT(met, 3u);
+  EXPECT_LE(late, 1u) << met; // between the last question and the rename
+}
+
 /// What a process of the agent can open in the workspace while a restore works, but for the places
 /// that it is meant for, and for which the rules of the workspace count.
 class watcher {

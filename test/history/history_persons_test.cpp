@@ -75,6 +75,50 @@ TEST_F(HistoryPersons, WhatAPersonChangedAfterTheAgentIsAConflict) {
   EXPECT_FALSE(tree.exists("ws/made"));
 }
 
+struct mode_case {
+  const char* name;
+  const char* by_agent;
+  const char* by_person;
+  const char* conflicts; ///< without force
+  const char* modes;     ///< of `d`, `d/f` and `d/g` after it; with a conflict, with force
+};
+class HistoryModes : public HistoryPersons, public testing::WithParamInterface<mode_case> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    , HistoryModes,
+    testing::Values(
+        mode_case{"OfAWrittenFile", "echo a > d/f", "chmod 600 d/f", "d/f ", "755 644 644 "},
+        mode_case{"OfAFile", "chmod 755 d/f", "chmod 600 d/f", "d/f ", "755 644 644 "},
+        mode_case{"OfAnotherFile", "chmod 755 d/g", "chmod 600 d/f", "", "755 600 644 "},
+        mode_case{"OfANewDirectory", "mkdir n; echo a > n/n", "chmod 700 n", "n ", "755 644 644 "},
+        mode_case{"OfADirectory", "chmod 711 d", "chmod 700 d", "d ", "755 644 644 "},
+        mode_case{"OfADirectoryWorkedIn", "echo a > d/n; rm d/f", "chmod 700 d", "",
+                  "700 644 644 "},
+        mode_case{"OfADirectoryBefore", "chmod 711 d", "chmod 755 d", "", "755 644 644 "}),
+    [](const auto& each) { return each.param.name; });
+
+/// A mode that a person gave after the agent is the person's, as a content is.
+TEST_P(HistoryModes, APersonGaveAreThePersons) {
+  shell("umask 022; mkdir d; echo f > d/f; echo g > d/g");
+  const auto store = begun();
+  run(*store, GetParam().by_agent);
+  shell(GetParam().by_person);
+  const std::string before = now();
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk());
+  std::string conflicts;
+  for (const auto& each : back->conflicts)
+    conflicts += each.path + ' ';
+  EXPECT_EQ(conflicts, GetParam().conflicts);
+  if (!conflicts.empty()) {
+    EXPECT_EQ(now(), before);
+    ASSERT_THAT(store->restore({.force = true}), IsOk());
+  }
+  shell("stat -c %a d d/f d/g | tr '\\n' ' ' > ../modes");
+  EXPECT_EQ(tree.content("modes"), GetParam().modes);
+  EXPECT_FALSE(tree.exists("ws/d/n") || tree.exists("ws/n"));
+}
+
 /// What was taken back is the agent's no more: a person goes on with it, and nothing is in the way.
 TEST_F(HistoryPersons, WhatWasTakenBackIsThePersonsAgain) {
   write("kept", "old");
@@ -305,6 +349,30 @@ TEST_F(HistoryPersons, WhatWasInAnotherDirectoryDoesNotComeIntoARepository) {
       (void)store->restore({.force = force, .by = by});
       EXPECT_FALSE(tree.exists("ws/d/.envrc")) << now();
     }
+}
+
+/// Neither does a mode with which an agent's file would run, where a person has taken that away.
+TEST_F(HistoryPersons, AModeThatAnAgentGaveDoesNotComeBackUnderAProtectedName) {
+  for (const bool is_agents : {true, false}) { // the second one is the control
+    shell("rm -rf .envrc ../state/*");
+    const auto store = begun();
+    if (is_agents)
+      run(*store, "echo evil > .envrc; chmod 755 .envrc");
+    else
+      shell("echo mine > .envrc; chmod 755 .envrc");
+    const auto to = store->make_checkpoint("made")->number;
+    shell("chmod 644 .envrc");
+    for (const history::author by : {history::author::tool, history::author::other})
+      EXPECT_THAT(store->restore({.to = to, .paths = {".envrc"}, .force = true, .by = by}), IsOk());
+    shell("stat -c %a .envrc > ../mode");
+    EXPECT_EQ(tree.content("mode"), is_agents ? "644\n" : "755\n");
+    if (!is_agents) continue;
+    const auto persons = store->make_checkpoint("theirs")->number;
+    run(*store, "chmod 755 .envrc");
+    EXPECT_THAT(store->restore({.to = persons, .by = history::author::other}), IsOk());
+    shell("stat -c %a .envrc > ../mode");
+    EXPECT_EQ(tree.content("mode"), "644\n"); // as the person had it
+  }
 }
 
 } // namespace

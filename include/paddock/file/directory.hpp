@@ -79,7 +79,7 @@ struct removed {
 /// would meet a hidden entry, a mount or a directory that cannot be listed, nothing is removed.
 /// When it fails in the middle all the same, what was removed stays removed. Errors: not_found,
 /// not_a_directory, not_empty, crosses_mount, read_only, workspace_root, protected_entry,
-/// cancelled, timed_out.
+/// conflict (another directory has its name by now), cancelled, timed_out.
 [[nodiscard]] result<removed> remove_directory(const root& root, std::string_view path,
                                                remove_options options = {});
 
