@@ -16,54 +16,6 @@
 namespace paddock {
 namespace {
 
-/// A name in quotes as C writes it, and how many bytes it took; 0 where it is none.
-[[nodiscard]] std::pair<std::string, std::size_t> unquoted_name(std::string_view text) {
-  constexpr std::string_view letters = "abtnvfr\"\\", meanings = "\a\b\t\n\v\f\r\"\\";
-  std::string name;
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] == '"') return {std::move(name), i + 1};
-    if (text[i] != '\\') {
-      name += text[i];
-      continue;
-    }
-    if (++i == text.size()) break;
-    if (const std::size_t letter = letters.find(text[i]); letter != std::string_view::npos) {
-      name += meanings[letter];
-      continue;
-    }
-    unsigned value = 0;
-    const auto [end, fault] =
-        std::from_chars(text.data() + i, text.data() + std::min(i + 3, text.size()), value, 8);
-    if (fault != std::errc() || end != text.data() + i + 3 || value > 0xff) break;
-    name += static_cast<char>(value);
-    i += 2;
-  }
-  return {};
-}
-
-/// The name of a line `---` or `+++`, or of git's headers: in quotes, or up to a tab.
-[[nodiscard]] std::string patch_name(std::string_view text) {
-  if (text.starts_with('"'))
-    if (auto [name, size] = unquoted_name(text); size != 0) return name;
-  return std::string(text.substr(0, text.find('\t')));
-}
-
-constexpr std::string_view no_file = "/dev/null";
-
-/// Takes off the first component where it tells the sides apart, as in a/x and b/x.
-void strip_sides(std::string& before, std::string& after) {
-  const auto rest = [](const std::string& name) {
-    const std::size_t slash = name.find('/');
-    return slash == std::string::npos ? std::string() : name.substr(slash + 1);
-  };
-  const bool are_usual = (before.starts_with("a/") || before == no_file) &&
-                         (after.starts_with("b/") || after == no_file);
-  const bool are_sides = before != after && !rest(before).empty() && rest(before) == rest(after);
-  if (!are_usual && !are_sides) return;
-  if (before != no_file) before = rest(before);
-  if (after != no_file) after = rest(after);
-}
-
 /// No text has so many lines, and sums of them are still numbers.
 constexpr std::uint64_t line_max = std::uint64_t{1} << 60;
 
@@ -122,9 +74,11 @@ private:
       "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
       "end, or correct the numbers in that head";
 
-  /// Whether the line, which was passed, is the last and begins a file or a hunk.
+  /// Whether the line, which was passed, begins a file or a hunk, and nothing else of it follows.
   [[nodiscard]] bool is_cut_head(std::string_view line) const {
-    constexpr std::string_view heads[] = {"--- ", "diff --git ", "@@ -"};
+    constexpr std::string_view heads[] = {"--- ", "diff --git ", "@@ -", "index "}, other = "+++ ";
+    if (line.starts_with("--- ") && lines_.left() == 1 && other.starts_with(lines_.line()))
+      return true;
     return lines_.is_over() && !line.empty() &&
            std::ranges::any_of(heads, [&](std::string_view head) {
              return line.starts_with(head) || (lines_.ends_inside_line() && head.starts_with(line));
@@ -150,6 +104,16 @@ private:
   }
 
   [[nodiscard]] bool is_head() const { return lines_.begins_file(); }
+  /// What follows the name in a line `---` or `+++`.
+  [[nodiscard]] static std::string_view stamp_in(std::string_view line) {
+    const std::size_t tab = line.find('\t');
+    return tab == std::string_view::npos ? std::string_view() : line.substr(tab + 1);
+  }
+  /// Whether a side is no file, as `diff -N` says it. Files of 1970 have lines.
+  [[nodiscard]] bool is_absent(std::string_view stamp, std::string_view range) const {
+    return is_epoch(stamp) && lines_.begins("@@ ") &&
+           lines_.line().find(range) != std::string_view::npos;
+  }
 
   /// The lines between `diff --git` and the hunks.
   [[nodiscard]] result<void, patch_fault> read_headers(file_patch& file) {
@@ -254,6 +218,8 @@ private:
     changes_text_ = false;
     if (lines_.begins("diff --git ")) PADDOCK_CHECK(read_headers(file));
     if (is_head()) {
+      const std::string_view old_stamp = stamp_in(lines_.line()),
+                             new_stamp = stamp_in(lines_.line(1));
       std::string before = patch_name(lines_.line().substr(4));
       std::string after = patch_name(lines_.line(1).substr(4));
       const bool is_same_before = agrees(before, before_), is_same_after = agrees(after, after_);
@@ -272,6 +238,8 @@ private:
       if (file.from.empty() && before_.empty()) {
         before_ = std::move(before);
         after_ = std::move(after);
+        if (is_absent(old_stamp, " -0,0 ")) file.action = patch_action::create;
+        if (is_absent(new_stamp, " +0,0 ")) file.action = patch_action::remove;
       }
       while (lines_.begins("@@")) {
         PADDOCK_TRY(file.hunks.emplace_back(), read_hunk(file.action));
@@ -279,6 +247,7 @@ private:
       if (file.hunks.empty())
         return lines_.fault("a hunk was expected, whose head is as in @@ -12,3 +12,4 @@");
     }
+    file.shows_content = file.action == patch_action::remove;
     file.path = file.action == patch_action::remove ? before_ : after_;
     if (file.path.empty() || file.path == no_file)
       return lines_.fault("the name of a file is missing");

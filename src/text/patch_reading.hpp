@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -23,6 +25,16 @@ using patch_result = result<std::vector<file_patch>, patch_fault>;
 
 /// Whether a head of a unified hunk goes on so behind its first `@@ `.
 [[nodiscard]] bool has_hunk_numbers(std::string_view head);
+
+inline constexpr std::string_view no_file = "/dev/null";
+/// A name in quotes as C writes it, and how many bytes it took; 0 where it is none.
+[[nodiscard]] std::pair<std::string, std::size_t> unquoted_name(std::string_view text);
+/// The name of a line `---` or `+++`, or of git's headers: in quotes, or up to a tab.
+[[nodiscard]] std::string patch_name(std::string_view text);
+/// Takes off the first component where it tells the sides apart, as in a/x and b/x.
+void strip_sides(std::string& before, std::string& after);
+/// Whether a time as in 1970-01-01 01:00:00.000000000 +0100 is the beginning of time.
+[[nodiscard]] bool is_epoch(std::string_view stamp);
 
 inline constexpr const char* unmarked_line = "a line of a hunk begins with a blank, + or -";
 inline constexpr const char* unmarked_new_line = "each line of a new file begins with +";

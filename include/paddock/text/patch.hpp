@@ -60,6 +60,7 @@ struct file_patch {
   std::string path;                    ///< afterwards; of a removed file the one it has
   std::string from;                    ///< of a moved or copied file, else empty
   std::optional<bool> is_executable{}; ///< afterwards, if the patch says so
+  bool shows_content = false;          ///< of a removed file: its hunks remove all of its lines
   std::vector<patch_hunk> hunks;
 };
 

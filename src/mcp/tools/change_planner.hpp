@@ -85,6 +85,10 @@ private:
   /// Takes what was to be created out of the plan.
   result<void, failed_change> forget(const file_change& created, const target& what,
                                      const std::string& name);
+  /// git reads the old names of a patch in the files as they were, here each part follows the one
+  /// before. Refuses where the two differ: the earlier part moves a file over this one.
+  [[nodiscard]] result<void, failed_change> check_place(const file_change& earlier,
+                                                        const target& what) const;
   /// Renames it, and edits it if there is something to edit.
   result<void, failed_change> move_again(file_change& earlier, const target& what,
                                          const maker* make);

@@ -35,8 +35,21 @@ std::size_t change_planner::number_of(const file_change& change) const {
   return static_cast<std::size_t>(&change - plan_.changes.data());
 }
 
+result<void, failed_change> change_planner::check_place(const file_change& earlier,
+                                                        const target& what) const {
+  if (earlier.action != change_action::move) return {};
+  const auto where = root_.locate(decode_name(what.given), final_link::keep);
+  if (!where || !where->existing) return {};
+  return failed_change(
+      plain(error_code::invalid_argument,
+            "an earlier part of the patch puts another file in the place of this "
+            "one; give the part for this file first, and the rest in another call"),
+      what.given);
+}
+
 result<void, failed_change> change_planner::move_again(file_change& earlier, const target& what,
                                                        const maker* make) {
+  PADDOCK_CHECK(check_place(earlier, what));
   if (make != nullptr) PADDOCK_CHECK(edit_again(earlier, what, *make));
   const std::size_t number = number_of(earlier);
   PADDOCK_CHECK(lead_elsewhere(earlier, what.move_to));
@@ -86,6 +99,7 @@ result<void, failed_change> change_planner::edit_again(file_change& earlier, con
 
 result<void, failed_change> change_planner::remove_again(file_change& earlier, const target& what,
                                                          const maker* remainder) {
+  PADDOCK_CHECK(check_place(earlier, what));
   if (remainder != nullptr) {
     PADDOCK_TRY(const made_text rest, make_again(earlier, what, *remainder));
     if (!rest.bytes.empty()) return shows_only_a_part(what.given);
@@ -149,11 +163,13 @@ result<void, failed_change> change_planner::plan(const file_patch& patch) {
     if (file_change* const earlier = made_before(from))
       return move_again(*earlier, what,
                         patch.hunks.empty() && !patch.is_executable ? nullptr : &make);
-    return patch.hunks.empty() && !patch.is_executable ? take_away(what) : edit(what, make);
+    PADDOCK_CHECK(patch.hunks.empty() && !patch.is_executable ? take_away(what) : edit(what, make));
+    claims_[resolved(from, final_link::keep)].is_left = true;
+    return {};
   case patch_action::remove:
     if (file_change* const earlier = made_before(path, final_link::keep))
-      return remove_again(*earlier, what, patch.hunks.empty() ? nullptr : &make);
-    return take_away(what, patch.hunks.empty() ? nullptr : &make);
+      return remove_again(*earlier, what, patch.shows_content ? &make : nullptr);
+    return take_away(what, patch.shows_content ? &make : nullptr);
   case patch_action::copy: {
     PADDOCK_TRY(content, read({.given = from}, source));
     if (!what.is_executable) what.is_executable = source.was_executable;
