@@ -46,17 +46,18 @@ public:
       : of_(of), all_(all), asked_(asked) {}
 
   /// In the order of their paths. They refer to `all`. Errors: those of the bounds.
-  [[nodiscard]] result<std::vector<told_change>> tell(bool collapse, bool git_as_one,
-                                                      const work_bounds& bounds) {
+  [[nodiscard]] result<std::vector<told_change>> tell(const change_query& query) {
+    const bool collapse = query.collapse;
     moved_from_ = moves_in(all_);
     for (const auto& [to, from] : moved_from_)
       moved_away_.insert(from);
     std::vector<told_change> out;
     for (const auto& entry : all_) {
-      PADDOCK_CHECK(bounds.check());
+      PADDOCK_CHECK(query.bounds.check());
       const auto& [path, each] = entry;
-      if (!is_told(of_, all_, path, each) || is_moved_away(path)) continue;
-      if (const auto git = git_as_one ? git_around(path) : std::string_view(); is_old(git)) {
+      if (!is_told(of_, all_, path, each) || moved_away_.contains(path)) continue;
+      if (query.moves_as_one && is_moved_along(path)) continue;
+      if (const auto git = query.git_as_one ? git_around(path) : std::string_view(); is_old(git)) {
         add_to_git(out, git, entry);
         continue;
       }
@@ -153,9 +154,8 @@ private:
     return nullptr;
   }
 
-  /// Told where it is now, or with the directory above it.
-  [[nodiscard]] bool is_moved_away(const std::string& path) const {
-    if (moved_away_.contains(path)) return true;
+  /// The directory above it stands for it.
+  [[nodiscard]] bool is_moved_along(const std::string& path) const {
     const auto found = moved_from_.find(path);
     if (found == moved_from_.end()) return false;
     const auto above = moved_from_.find(parent_of(path));
@@ -253,8 +253,7 @@ result<change_list> store::changes(const change_query& query) {
   out.running = impl_->commands_under_way();
   const path_tops asked(query.paths);
   teller tells(*impl_, all, asked);
-  PADDOCK_TRY(std::vector<told_change> told,
-              tells.tell(query.collapse, query.git_as_one, query.bounds));
+  PADDOCK_TRY(std::vector<told_change> told, tells.tell(query));
   std::erase_if(told, [&](const told_change& each) { return !tells.is_meant(each); });
   out.total = told.size();
   const std::size_t begin = std::min(query.offset, told.size());

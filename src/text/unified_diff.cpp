@@ -2,7 +2,10 @@
 
 #include "text/line_diff.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/unified_diff.hpp>
+
+#include <gsl/assert>
 
 #include <algorithm>
 
@@ -145,6 +148,7 @@ private:
 
 std::string quoted_name(std::string_view name) {
   constexpr std::string_view letters = "abtnvfr"; // from \a, 7, to \r, 13
+  const bool is_utf8 = detail::is_valid_utf8(name);
   std::string quoted = "\"";
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -152,7 +156,7 @@ std::string quoted_name(std::string_view name) {
       quoted.append({'\\', c});
     } else if (byte >= '\a' && byte <= '\r') {
       quoted.append({'\\', letters[byte - std::size_t{'\a'}]});
-    } else if (byte < 0x20 || byte == 0x7f) {
+    } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8)) {
       const auto digit = [](unsigned value) { return static_cast<char>('0' + value % 8); };
       quoted.append({'\\', digit(byte / 64U), digit(byte / 8U), digit(byte)});
     } else {
@@ -162,6 +166,30 @@ std::string quoted_name(std::string_view name) {
   // patch takes blanks at the end for none.
   if (quoted.size() > name.size() + 1 || name.ends_with(' ')) return quoted + '"';
   return std::string(name);
+}
+
+std::string git_heading(const git_file& before, const git_file& after) {
+  Expects(!before.mode.empty() || !after.mode.empty());
+  const std::string old_name(before.mode.empty() ? after.name : before.name);
+  const std::string new_name(after.mode.empty() ? before.name : after.name);
+  std::string out =
+      "diff --git " + quoted_name("a/" + old_name) + ' ' + quoted_name("b/" + new_name) + '\n';
+  const auto say = [&](std::string_view what, std::string_view value) {
+    out.append(what).append(value) += '\n';
+  };
+  if (before.mode.empty()) {
+    say("new file mode ", after.mode);
+  } else if (after.mode.empty()) {
+    say("deleted file mode ", before.mode);
+  } else if (before.mode != after.mode) {
+    say("old mode ", before.mode);
+    say("new mode ", after.mode);
+  }
+  if (old_name != new_name) {
+    say("rename from ", quoted_name(old_name));
+    say("rename to ", quoted_name(new_name));
+  }
+  return out;
 }
 
 std::vector<line_change> changed_lines(std::string_view before, std::string_view after) {

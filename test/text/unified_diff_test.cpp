@@ -198,6 +198,17 @@ TEST(UnifiedDiff, NamesAreQuotedWhereTheyCouldBeMisread) {
   EXPECT_EQ(names("a/x "), "--- \"a/x \"");
   EXPECT_EQ(names("a/文"), "--- a/文");
   EXPECT_EQ(names("a/\"\\\t\n\x01\x7f"), R"(--- "a/\"\\\t\n\001\177")");
+  EXPECT_EQ(names("a/l\xe9"), R"(--- "a/l\351")");
+}
+
+TEST(UnifiedDiff, GitsHeadingTellsNamesAndModes) {
+  const git_file text{.name = "a b", .mode = "100644"}, link{.name = "l\n", .mode = "120000"};
+  EXPECT_EQ(git_heading({}, text), "diff --git a/a b b/a b\nnew file mode 100644\n");
+  EXPECT_EQ(git_heading(link, {}), "diff --git \"a/l\\n\" \"b/l\\n\"\ndeleted file mode 120000\n");
+  EXPECT_EQ(git_heading(text, text), "diff --git a/a b b/a b\n");
+  EXPECT_EQ(git_heading(text, {.name = "c", .mode = "100755"}),
+            "diff --git a/a b b/c\nold mode 100644\nnew mode 100755\nrename from a b\n"
+            "rename to c\n");
 }
 
 TEST(UnifiedDiff, IsCutAtAHunk) {

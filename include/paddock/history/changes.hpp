@@ -109,6 +109,7 @@ struct change_query {
   std::size_t limit = 200;
   std::size_t offset = 0;
   bool collapse = true;     ///< a directory wholly new or gone is one change
+  bool moves_as_one = true; ///< and so is a moved one with what came along
   bool git_as_one = false;  ///< and so is what changed in a `.git`
   bool look = true;         ///< scan the workspace first, for what others have done
   author by = author::tool; ///< who asks, as for `restore_request`

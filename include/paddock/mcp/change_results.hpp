@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,5 +49,11 @@ void write_running(json_writer& out, const std::vector<history::running_command>
 [[nodiscard]] std::optional<unified_diff_text>
 diff_of_change(history::store& store, const history::change& each,
                std::size_t bytes_max = std::numeric_limits<std::size_t>::max());
+
+/// The same change for `git apply`: names, contents and links byte for byte, and whether a file is
+/// executable. Nothing: git has no such change (of a directory, a FIFO, other permission bits), or
+/// the store does not have the content.
+[[nodiscard]] std::optional<std::string> patch_of_change(history::store& store,
+                                                         const history::change& each);
 
 } // namespace paddock::mcp

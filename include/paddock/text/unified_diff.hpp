@@ -39,7 +39,8 @@ struct unified_diff_options {
   /// Hunks from the one on that would make the text longer are left out.
   std::size_t bytes_max = std::numeric_limits<std::size_t>::max();
   /// What the lines `---` and `+++` say, such as "a/src/x.c"; without them the diff has no such
-  /// lines. Names with quotes, backslashes or control characters are quoted as git does it.
+  /// lines. Names with quotes, backslashes, control characters or other than UTF-8 are
+  /// quoted as git does it.
   std::string_view before_name = {}, after_name = {};
 };
 
@@ -51,8 +52,17 @@ struct unified_diff_text {
   std::size_t hunks_left_out = 0;
 };
 
-/// A name as git's headers have it: quoted as C does it where it could be misread.
+/// A name as git's headers have it: quoted as C does it where it could be misread, or is no UTF-8.
 [[nodiscard]] std::string quoted_name(std::string_view name);
+
+/// A file before or after a change, as git has it.
+struct git_file {
+  std::string_view name{};
+  std::string_view mode{}; ///< "100644", "100755", "120000" of a link; empty: there is no file
+};
+/// What git says above the hunks: both names, and whether the file is new, gone, or has another
+/// name or mode now. Precondition: one of both is there.
+[[nodiscard]] std::string git_heading(const git_file& before, const git_file& after);
 
 /// Never fails; what is not text in any encoding is compared by lines as well.
 [[nodiscard]] unified_diff_text unified_diff(std::string_view before, std::string_view after,

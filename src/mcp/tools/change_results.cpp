@@ -37,19 +37,56 @@ bool has_text(const history::entry_state& state) {
 }
 
 bool is_same(const history::entry_state& one, const history::entry_state& other) {
+  // Contents that are not held are the same if size and time are.
   return has_text(one) && has_text(other) && one.kind == other.kind &&
          one.content == other.content && one.size == other.size &&
-         one.link_target == other.link_target;
+         one.link_target == other.link_target &&
+         (one.kind == entry_kind::symlink || !one.content.empty() ||
+          one.modified_ns == other.modified_ns);
 }
 
-/// Nothing: binary, or not held.
-std::optional<std::string> held_text(history::store& store, const history::entry_state& state) {
+/// Nothing: not held.
+std::optional<std::string> held_bytes(history::store& store, const history::entry_state& state) {
   if (!has_text(state)) return std::string();
   if (state.kind == entry_kind::symlink) return state.link_target;
   if (state.content.empty()) return std::nullopt;
   auto bytes = store.content(state.content);
   if (!bytes) return std::nullopt;
+  return *std::move(bytes);
+}
+
+/// Nothing: binary, or not held.
+std::optional<std::string> held_text(history::store& store, const history::entry_state& state) {
+  auto bytes = held_bytes(store, state);
+  if (!bytes || state.kind == entry_kind::symlink) return bytes;
   return text_to_show(*std::move(bytes));
+}
+
+/// As git has it; empty: git has nothing there.
+std::string_view git_mode(const history::entry_state& state) {
+  if (!has_text(state)) return {};
+  if (state.kind == entry_kind::symlink) return "120000";
+  return (state.mode & 0100U) != 0 ? "100755" : "100644";
+}
+
+/// Nothing: not held.
+std::optional<std::string> git_patch(history::store& store, const history::change& each,
+                                     const history::entry_state& before,
+                                     const history::entry_state& after) {
+  const git_file old_file{.name = each.from.empty() ? each.path : each.from,
+                          .mode = git_mode(before)};
+  const git_file new_file{.name = each.path, .mode = git_mode(after)};
+  std::string heading = git_heading(old_file, new_file);
+  if (is_same(before, after)) return heading;
+  const auto old_bytes = held_bytes(store, before), new_bytes = held_bytes(store, after);
+  if (!old_bytes || !new_bytes) return std::nullopt;
+  const auto name_of_side = [](const char* side, const git_file& file) {
+    return file.mode.empty() ? "/dev/null" : side + std::string(file.name);
+  };
+  return heading + unified_diff(*old_bytes, *new_bytes,
+                                {.before_name = name_of_side("a/", old_file),
+                                 .after_name = name_of_side("b/", new_file)})
+                       .text;
 }
 
 } // namespace
@@ -120,6 +157,24 @@ std::optional<unified_diff_text> diff_of_change(history::store& store, const his
   const std::string new_name = has_text(each.after) ? "b/" + encode_name(each.path) : "/dev/null";
   return unified_diff(*before, *after,
                       {.bytes_max = bytes_max, .before_name = old_name, .after_name = new_name});
+}
+
+std::optional<std::string> patch_of_change(history::store& store, const history::change& each) {
+  const history::entry_state &before = each.before, &after = each.after;
+  const auto is_special = [](const history::entry_state& state) {
+    return state.exists && state.kind == entry_kind::other;
+  };
+  if (is_special(before) || is_special(after)) return std::nullopt;
+  if (git_mode(before).empty() && git_mode(after).empty()) return std::nullopt;
+  if (has_text(before) && has_text(after) && before.kind != after.kind) {
+    // To git one file is deleted, and another one created.
+    auto gone = git_patch(store, each, before, {});
+    const auto come = git_patch(store, each, {}, after);
+    return gone && come ? std::optional(*std::move(gone) + *come) : std::nullopt;
+  }
+  const bool is_same_to_git =
+      each.from.empty() && git_mode(before) == git_mode(after) && is_same(before, after);
+  return is_same_to_git ? std::nullopt : git_patch(store, each, before, after);
 }
 
 } // namespace paddock::mcp

@@ -118,8 +118,7 @@ private:
   /// What git says of a file that has another name now; of another one nothing.
   static std::string moved_head(const std::string& old_path, const std::string& new_path) {
     if (old_path.empty() || new_path.empty() || old_path == new_path) return {};
-    return "diff --git " + quoted_name("a/" + old_path) + " " + quoted_name("b/" + new_path) +
-           "\nrename from " + quoted_name(old_path) + "\nrename to " + quoted_name(new_path) + "\n";
+    return git_heading({.name = old_path, .mode = "100644"}, {.name = new_path, .mode = "100644"});
   }
 
   void write_diff(std::string_view before, std::string_view after, const std::string& old_path,

@@ -15,10 +15,14 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace paddock::cli {
 namespace {
@@ -121,6 +125,162 @@ int run_changes(const shown_options& options) {
 
 // --- diff ---
 
+/// Which of the entries go into a diff: of a repository is told that it has changed, and not its
+/// objects and the like.
+enum class diffed : std::uint8_t { entry, repository, nothing };
+
+diffed how_diffed(const history::change& each, bool is_git_asked) {
+  if (is_git_asked || !history::is_of_git(each.path)) return diffed::entry;
+  if (!history::git_around(each.path).empty()) return diffed::nothing;
+  return each.entry == entry_kind::directory ? diffed::repository : diffed::entry;
+}
+
+bool is_directory(const history::entry_state& state) {
+  return state.exists && state.kind == entry_kind::directory;
+}
+
+/// What the lines of a file do not say; empty: nothing.
+std::string note_of(const history::change& each) {
+  const history::entry_state &before = each.before, &after = each.after;
+  constexpr std::string_view kinds[] = {"a file", "a directory", "a link", "special"};
+  const auto kind_of = [&](const history::entry_state& state) {
+    return std::string(kinds[static_cast<std::size_t>(state.kind)]);
+  };
+  const auto mode_of = [](const history::entry_state& state) {
+    char text[8];
+    return std::string(text, std::to_chars(text, text + 8, state.mode & 07777U, 8).ptr);
+  };
+  std::string note;
+  const auto say = [&](const std::string& what) { note += (note.empty() ? "" : ", ") + what; };
+  if (!each.from.empty()) say("moved from " + name_on_output(each.from));
+  if (before.exists && after.exists) {
+    if (before.kind != after.kind)
+      say(kind_of(before) + " before, " + kind_of(after) + " now");
+    else if (mode_of(before) != mode_of(after))
+      say("mode " + mode_of(before) + " -> " + mode_of(after));
+    return note;
+  }
+  const history::entry_state& state = before.exists ? before : after;
+  const bool is_file = state.kind == entry_kind::file;
+  if (is_file ? state.size != 0 && (state.mode & 0111U) == 0 : is_directory(state)) return note;
+  say(std::string(name_of(each.kind)) + ", " +
+      (!is_file          ? kind_of(state)
+       : state.size == 0 ? "empty"
+                         : "mode " + mode_of(state)));
+  return note;
+}
+
+/// False where control characters were left out.
+bool print_change(history::store& store, const history::change& each) {
+  if (const std::string note = note_of(each); !note.empty())
+    print_words("%s: %s\n", name_on_output(each.path).c_str(), note.c_str());
+  const auto diff = mcp::diff_of_change(store, each);
+  if (diff) return print_diff(diff->text);
+  print_words("Binary files differ, or are not held: %s\n", name_on_output(each.path).c_str());
+  return true;
+}
+
+/// Prints what git takes, and complains of the rest.
+class patch_printer {
+public:
+  explicit patch_printer(history::store& store) : store_(store) {}
+
+  void add(const history::change& each) {
+    const history::entry_state &before = each.before, &after = each.after;
+    const bool is_moved = !each.from.empty();
+    const auto patch = mcp::patch_of_change(store_, each);
+    if (patch) {
+      pass_on(*patch);
+      printed_.insert({each.path, is_moved ? each.from : each.path});
+    }
+    const bool has_come = is_directory(after) && (is_moved || !is_directory(before));
+    const bool has_gone = is_directory(before) && (is_moved || !is_directory(after));
+    if (has_come) directories_.push_back(each.path);
+    if (has_gone) directories_.push_back(is_moved ? each.from : each.path);
+    const unsigned bits = (before.mode ^ after.mode) & 07777U;
+    if (before.exists && after.exists && before.kind == after.kind && bits != 0 &&
+        (!patch || is_directory(after) || (bits & ~0111U) != 0 || ((bits & 0100U) == 0)))
+      leave_out(each.path, "git does not have its permission bits");
+    else if (!patch && !has_come && !has_gone)
+      leave_out(each.path, reason_for(before, after));
+  }
+  void leave_out(const std::string& path, std::string_view reason) {
+    if (++left_out_ <= named_max)
+      complain(program, name_on_output(path) + " is not in the patch: " + std::string(reason));
+  }
+  /// The exit code.
+  [[nodiscard]] int finish() {
+    for (const std::string& path : directories_) {
+      const auto inner = printed_.lower_bound(path + '/');
+      if (inner == printed_.end() || !inner->starts_with(path + '/'))
+        leave_out(path, "git has no empty directories");
+    }
+    if (left_out_ > named_max)
+      complain(program, std::to_string(left_out_ - named_max) + " more are not in the patch");
+    return left_out_ == 0 ? success : failed;
+  }
+
+private:
+  static constexpr std::size_t named_max = 100;
+  static constexpr std::string_view program = "paddock diff";
+
+  static std::string_view reason_for(const history::entry_state& before,
+                                     const history::entry_state& after) {
+    for (const history::entry_state* state : {&before, &after})
+      if (state->exists && state->held != history::holding::held) return reason_of(state->held);
+    return "the history cannot read it; paddock history verify says more";
+  }
+
+  history::store& store_;
+  std::set<std::string, std::less<>> printed_{}; ///< paths, before and after
+  std::vector<std::string> directories_{};       ///< new or gone
+  std::size_t left_out_ = 0;
+};
+
+int print_patch(history::store& store, const history::change_list& found, bool is_git_asked) {
+  patch_printer printer(store);
+  for (const history::change& each : found.changes) {
+    const diffed how = how_diffed(each, is_git_asked);
+    if (how == diffed::nothing) continue;
+    if (is_git_asked || !history::is_of_git(each.path))
+      printer.add(each);
+    else
+      complain("paddock diff", name_on_output(each.path) + " is left out: git changes no .git");
+  }
+  return printer.finish();
+}
+
+void print_diffs_as_json(history::store& store, const history::change_list& found,
+                         bool is_git_asked) {
+  mcp::json_writer out;
+  out.begin_object().key("since").unsigned_integer(found.since).key("files").begin_array();
+  for (const history::change& each : found.changes) {
+    const diffed how = how_diffed(each, is_git_asked);
+    const bool is_file = each.entry != entry_kind::directory ||
+                         (each.before.exists && each.before.kind != entry_kind::directory);
+    if (how == diffed::nothing || (how == diffed::entry && !is_file)) continue;
+    out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
+    const auto diff = how == diffed::entry ? mcp::diff_of_change(store, each) : std::nullopt;
+    if (diff) out.member("diff", diff->text);
+    out.end_object();
+  }
+  print_json_line(out.end_array().end_object().str());
+}
+
+void print_for_people(history::store& store, const history::change_list& found, bool is_git_asked) {
+  bool is_exact = true;
+  for (const history::change& each : found.changes) {
+    const diffed how = how_diffed(each, is_git_asked);
+    if (how == diffed::entry) is_exact = print_change(store, each) && is_exact;
+    if (how == diffed::repository)
+      print_words("%s: %s, shown as one entry; name it to see its contents\n",
+                  name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
+  }
+  if (!is_exact)
+    complain("paddock diff",
+             "control characters are shown as ?; --raw gives each byte, for git apply");
+}
+
 int run_diff(const shown_options& options) {
   constexpr std::string_view program = "paddock diff";
   const auto opened = open_store(program, options);
@@ -132,39 +292,19 @@ int run_diff(const shown_options& options) {
                                             .paths = *paths,
                                             .limit = everything,
                                             .collapse = false,
+                                            .moves_as_one = options.json || !options.is_raw,
                                             .git_as_one = !is_git_asked,
                                             .by = history::author::other});
   if (!found) return complain_of_history(program, *opened.store, options, found.error());
-  mcp::json_writer out;
-  out.begin_object().key("since").unsigned_integer(found->since).key("files").begin_array();
-  bool is_exact = true;
-  for (const history::change& each : found->changes) {
-    const bool is_within_git = !history::git_around(each.path).empty();
-    const bool is_directory = each.entry == entry_kind::directory;
-    const bool is_git = is_directory && !is_within_git && history::is_of_git(each.path);
-    // Of a repository is told that it has changed, and not its objects and the like.
-    if (is_git_asked ? is_directory : is_within_git || (is_directory && !is_git)) continue;
-    const auto diff = is_git ? std::nullopt : mcp::diff_of_change(*opened.store, each);
-    if (options.json) {
-      out.begin_object().member("path", encode_name(each.path)).member("kind", name_of(each.kind));
-      if (diff) out.member("diff", diff->text);
-      out.end_object();
-    } else if (diff && options.is_raw) {
-      pass_on(diff->text);
-    } else if (diff) {
-      is_exact = print_diff(diff->text) && is_exact;
-    } else if (is_git) {
-      print_words("%s: %s, shown as one entry; name it to see its contents\n",
-                  name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
-    } else {
-      print_words("Binary files differ, or are not held: %s\n", name_on_output(each.path).c_str());
-    }
-  }
-  if (options.json) print_json_line(out.end_array().end_object().str());
-  if (!is_exact)
-    complain(program, "control characters are shown as ?; --raw gives each byte, for git apply");
+  int code = success;
+  if (options.json)
+    print_diffs_as_json(*opened.store, *found, is_git_asked);
+  else if (options.is_raw)
+    code = print_patch(*opened.store, *found, is_git_asked);
+  else
+    print_for_people(*opened.store, *found, is_git_asked);
   complain_of_unknown(program, opened, found->unknown);
-  return found->unknown.empty() ? success : usage;
+  return found->unknown.empty() ? code : usage;
 }
 
 void add_shared(CLI::App& parser, shown_options& options) {
@@ -194,8 +334,10 @@ subcommand add_changes(CLI::App& app) {
 subcommand add_diff(CLI::App& app) {
   const auto options = std::make_shared<shown_options>();
   CLI::App* parser = app.add_subcommand("diff", "Show the changed lines of files");
-  parser->footer("Exit codes: 0 done, 1 the history cannot be read, 2 unusable options, paths "
-                 "(nothing is or was there) or workspace, or there is no history.");
+  parser->footer(
+      "Exit codes: 0 done, 1 the history cannot be read or, with --raw, something is not "
+      "in the patch, 2 unusable options, paths (nothing is or was there) or workspace, or "
+      "there is no history.");
   add_shared(*parser, *options);
   parser->add_flag(
       "--raw", options->is_raw,
