@@ -275,6 +275,36 @@ TEST_P(Search, CutsLongLinesAroundTheMatch) {
   EXPECT_EQ(std::string(99, 'a') + "\xC3\xA4needle" + std::string(14, 'b'), line.text);
 }
 
+TEST_P(Search, CutsLinesThatAreNoTextByWhatOneSees) {
+  const std::string strays(40'000, '\x80'), ha = "\xE4\xB8\xAD", half = "\xE4\xB8";
+  const auto times = [](std::string_view text, int n) {
+    std::string all;
+    for (; n > 0; --n)
+      all += text;
+    return all;
+  };
+  const struct {
+    const char* name;
+    std::string line, shown;
+  } cases[] = {
+      {"strays behind", "needle" + strays, "needle" + strays.substr(0, 114)},
+      {"strays before", strays + "needle", strays.substr(0, 114) + "needle"},
+      {"around", strays + "needle" + strays,
+       strays.substr(0, 100) + "needle" + strays.substr(0, 14)},
+      {"halves", "needle" + times(half, 200), "needle" + times(half, 57)},
+      {"characters", times(ha, 300) + "needle" + times(ha, 300),
+       times(ha, 100) + "needle" + times(ha, 14)},
+      {"a character and strays", "needle" + ha + strays, "needle" + ha + strays.substr(0, 113)},
+  };
+  for (const auto& each : cases) {
+    tree.file("f", each.line);
+    const auto matches = search("needle", {.line_characters_max = 120});
+    ASSERT_TRUE(matches && matches->files.size() == 1) << each.name;
+    EXPECT_EQ(each.shown, matches->files[0].lines.at(0).text) << each.name;
+    EXPECT_TRUE(matches->files[0].lines[0].cut) << each.name;
+  }
+}
+
 TEST_P(Search, EndsWhenItIsNotWanted) {
   for (int i = 0; i < 50; ++i)
     tree.file("f" + std::to_string(i), "needle\n");
