@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <random>
@@ -101,6 +102,9 @@ TEST_P(Search, CountsWhatItDoesNotReturn) {
   const auto files = search("x", {.output = search_output::files, .offset = 1, .limit = 2});
   ASSERT_TRUE(files);
   EXPECT_EQ("b 3\nc 3\n", told(*files));
+  constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ("d:2:x\nd:4:x\n", found("x", {.offset = 10, .limit = all}));
+  EXPECT_EQ("d 3\n", found("x", {.output = search_output::files, .offset = 3, .limit = all}));
 }
 
 TEST_P(Search, ShowsContextOnce) {
