@@ -351,12 +351,20 @@ const pattern_case pattern_cases[] = {
      "1 3 6 7 "},
     {"foo$", {}, "foo\r\nfoo\nfoo \n", "1 2 "},
     {"[$]x|\\$y|\\Q$\\Ez", {}, "$x\n$y\n$z\nx", "1 2 3 "},
+    {"\\Qab\\Qc\\E", {}, "ab\\Qc\nabc\nab\\\\Qc", "1 "}, // in a quote \Q is text
+    {"\\Qa\\nb\\E", {}, "a\\nb\nanb", "1 "},
+    {"\\Qa$\\Q$\\E$", {}, "a$\\Q$\na$", "1 "},
+    {"\\Qa(b", {}, "a(b\nab", "1 "}, // open to the end
     {"^$", {}, "a\n\nb\n", "2 "},
     {"^\\s*$", {}, "\n \n\t\r\nx\n", "1 2 3 "},
     {"a|b", {}, "c\nb\na", "2 3 "},
     {"(foo|bar)baz", {}, "foobaz\nfobaz\nbarbaz", "1 3 "},
     {"x*", {}, "a\n\nb", "1 2 3 "},
     {"[^a]b", {}, "a\nb\nab\ncb", "4 "}, // a class never takes the break
+    {"foo[^\\n]*bar", {}, "foobar\nfoo\nbar\nfoo x bar", "1 4 "},
+    {"x[^]\\n]y", {}, "x]y\nx\ny\nxay", "4 "},
+    {"x[^[:alpha:]\\n$]y", {}, "xay\nx$y\nx1y", "3 "},
+    {"a\\\\n", {}, "a\\n\nan", "1 "},
     {"\\p{Han}", {}, "abc\n\xE6\xBC\xA2", "2 "},
     {"(?i)abc", {}, "ABC", "1 "},
     // Each line is a text of its own, whether a literal is looked for first or not.
@@ -408,6 +416,11 @@ TEST(TextPattern, IsRefusedWithAReason) {
       {"", error_code::invalid_argument},
       {"a\nb", error_code::invalid_argument},
       {"a\\nb", error_code::invalid_argument},
+      {"a[\\n]b", error_code::invalid_argument},
+      {"[^a]\\n", error_code::invalid_argument},
+      {"[^]a]\\n", error_code::invalid_argument},
+      {"[]^\\n]", error_code::invalid_argument},
+      {"\\Qa\\E\\n", error_code::invalid_argument},
       {"(a", error_code::invalid_argument},
       {"a)", error_code::invalid_argument},
       {"[a", error_code::invalid_argument},
