@@ -89,6 +89,21 @@ TEST_P(Search, FindsLinesInOrderOfPaths) {
   EXPECT_EQ("error escapes_root", found("needle", {}, {}, ".."));
 }
 
+TEST_P(Search, FindsEachEntryOnceInOrderOfPaths) {
+  for (const char* name : {"d/in", "d-/in", "d1/in", "e"})
+    tree.directory(name);
+  for (const char* name : {"d!", "d-.x", "d.x", "d/-", "d1.x", "e-", "e0"})
+    tree.file(name, "");
+  const auto where = root::open(tree.path(), {.resolver = GetParam().with});
+  ASSERT_TRUE(where);
+  const auto found =
+      find_files(*where, ".", *glob::compile("*"), {.threads_max = GetParam().threads});
+  ASSERT_TRUE(found);
+  const std::vector<std::string> paths = {"d",    "d!", "d-",   "d-.x",  "d-/in", "d.x", "d/-",
+                                          "d/in", "d1", "d1.x", "d1/in", "e",     "e-",  "e0"};
+  EXPECT_EQ(paths, found->paths);
+}
+
 TEST_P(Search, CountsWhatItDoesNotReturn) {
   for (const char* name : {"a", "b", "c", "d"})
     tree.file(name, "x\nx\nno\nx\n");
