@@ -133,6 +133,7 @@ private:
   struct place {
     walked_directory* in;
     std::vector<early_directory> early;
+    std::vector<bool> looked_at{}; ///< those that were early; empty before the first
     std::size_t entry = 0, next_early = 0;
   };
 
@@ -157,11 +158,12 @@ private:
     for (; here.next_early < here.early.size(); ++here.next_early) {
       const early_directory& next = here.early[here.next_early];
       if (next.before != here.entry) break;
+      here.looked_at.resize(entries.size());
+      here.looked_at[next.entry] = true;
       look_at(*here.in, entries[next.entry]);
     }
     const std::size_t number = here.entry++;
-    if (std::ranges::find(here.early, number, &early_directory::entry) == here.early.end())
-      look_at(*here.in, entries[number]);
+    if (here.looked_at.empty() || !here.looked_at[number]) look_at(*here.in, entries[number]);
   }
 
   /// Frees a directory, but for its rules, which what was left out is counted by.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "search/shown_lines.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/detail/line_breaks.hpp>
 
 #include <algorithm>
@@ -13,16 +14,20 @@ constexpr std::size_t line_bytes = 2 * sizeof(found_line);
 /// Of a line that is cut, what is shown before the match.
 constexpr std::size_t characters_before_match = 100;
 
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+/// So many characters further. A byte that is part of no valid one counts as one: a run of such
+/// bytes is cut like any other text.
+std::size_t forward(std::string_view line, std::size_t at, std::uint64_t characters) {
+  for (; at < line.size() && characters > 0; --characters)
+    at += detail::first_sequence(line.substr(at)).size;
+  return at;
 }
 
-/// So many characters further; bytes that are no UTF-8 count as they come.
-std::size_t forward(std::string_view line, std::size_t at, std::uint64_t characters) {
-  for (; at < line.size() && characters > 0; --characters) {
-    ++at;
-    while (at < line.size() && is_continuation(line[at]))
-      ++at;
+std::size_t backward(std::string_view line, std::size_t at, std::uint64_t characters) {
+  for (; at > 0 && characters > 0; --characters) {
+    std::size_t size = std::min<std::size_t>(at, 4);
+    while (size > 1 && detail::first_sequence(line.substr(at - size, size)).size != size)
+      --size;
+    at -= size;
   }
   return at;
 }
@@ -32,18 +37,9 @@ found_line shown(std::string_view line, std::size_t match, std::uint64_t number,
   if (line.ends_with('\r')) line.remove_suffix(1);
   found_line made{.line_number = number, .text = {}, .context = context};
   if (line.size() > characters_max) {
-    std::size_t begin = std::min(match, line.size());
-    for (std::size_t back = 0;
-         begin > 0 && (back < characters_before_match || is_continuation(line[begin]));) {
-      --begin;
-      if (!is_continuation(line[begin])) ++back;
-    }
-    std::size_t end = forward(line, begin, characters_max);
-    if (begin > 0 && end == line.size()) { // room is left: begin earlier
-      std::size_t all = 0;
-      for (begin = line.size(); begin > 0 && all < characters_max;)
-        if (!is_continuation(line[--begin])) ++all;
-    }
+    std::size_t begin = backward(line, std::min(match, line.size()), characters_before_match);
+    const std::size_t end = forward(line, begin, characters_max);
+    if (begin > 0 && end == line.size()) begin = backward(line, end, characters_max); // has room
     made.cut = begin > 0 || end < line.size();
     line = line.substr(begin, end - begin);
   }

@@ -69,56 +69,57 @@ re2::RE2::Options options_for(letter_case letters) {
   return options;
 }
 
-/// The pattern with `$` matching before a carriage return at the end of the line, too. Brackets,
-/// escapes and quotes are left as they are.
-std::string with_line_ends(std::string_view pattern) {
-  std::string out;
-  bool quoted = false, in_class = false;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c == '\\' && at + 1 < pattern.size()) {
-      const char next = pattern[++at];
-      if (!quoted && !in_class && next == 'Q')
-        quoted = true;
-      else if (quoted && next == 'E')
-        quoted = false;
-      else if (quoted)
-        --at; // an ordinary backslash
-      out += c;
-      if (!quoted || next == 'Q') out += pattern[at];
-      continue;
-    }
-    if (!quoted && !in_class && c == '[') {
-      in_class = true;
-      out += c;
-      if (at + 1 < pattern.size() && pattern[at + 1] == '^') out += pattern[++at];
-      if (at + 1 < pattern.size() && pattern[at + 1] == ']') out += pattern[++at];
-      continue;
-    }
-    if (in_class && pattern.substr(at).starts_with("[:")) {
-      const std::size_t end = pattern.find(":]", at + 2);
-      if (end != std::string_view::npos) {
-        out += pattern.substr(at, end + 2 - at);
-        at = end + 1;
-        continue;
+enum class pattern_place : std::uint8_t { plain, quoted, in_class, in_negated_class };
+
+/// Calls visit(place, text) for each character, escape and bracket of an expression, in order, as
+/// RE2 reads them; where it ends.
+template <class Visit> pattern_place visit_pattern(std::string_view rest, Visit&& visit) {
+  using enum pattern_place;
+  pattern_place here = plain;
+  while (!rest.empty()) {
+    pattern_place next = here;
+    std::size_t size = 1;
+    if (here == quoted) {
+      if (rest.starts_with("\\E")) size = 2, next = plain;
+    } else if (rest.front() == '\\') {
+      size = std::min<std::size_t>(2, rest.size());
+      if (here == plain && rest.starts_with("\\Q")) next = quoted;
+    } else if (here == plain) {
+      if (rest.front() == '[') {
+        next = rest.starts_with("[^") ? in_negated_class : in_class;
+        size = next == in_class ? 1 : 2;
+        if (rest.substr(size).starts_with(']')) ++size;
       }
+    } else if (rest.front() == ']') {
+      next = plain;
+    } else if (rest.starts_with("[:")) {
+      const std::size_t end = rest.find(":]", 2);
+      if (end != std::string_view::npos) size = end + 2;
     }
-    if (in_class && c == ']') in_class = false;
-    if (c == '$' && !quoted && !in_class)
-      out += "(?:\\r?$)";
-    else
-      out += c;
+    visit(here, rest.substr(0, size));
+    here = next;
+    rest.remove_prefix(size);
   }
-  return out;
+  return here;
 }
 
-/// Whether `\n` is asked for, which no line has.
+/// The pattern with `$` matching before a carriage return at the end of the line, too, and its last
+/// quote closed.
+std::string with_line_ends(std::string_view pattern) {
+  std::string out;
+  const auto end = visit_pattern(pattern, [&](pattern_place where, std::string_view text) {
+    out += where == pattern_place::plain && text == "$" ? "(?:\\r?$)" : text;
+  });
+  return end == pattern_place::quoted ? out + "\\E" : out;
+}
+
+/// Whether `\n` is asked for, which no line has. `[^\n]` asks for anything else.
 bool names_line_break(std::string_view pattern) {
-  for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
-    if (pattern[at] != '\\') continue;
-    if (pattern[++at] == 'n') return true;
-  }
-  return false;
+  bool named = false;
+  visit_pattern(pattern, [&](pattern_place where, std::string_view text) {
+    named = named || (text == "\\n" && where != pattern_place::in_negated_class);
+  });
+  return named;
 }
 
 /// Whether the expression could tell lines that are searched together from lines alone: it may name

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -82,6 +83,12 @@ struct block_outcome {
   bool done = false;
 };
 
+/// Behind the last of the matches (or files) that are returned.
+std::uint64_t end_of_page(const search_options& options) {
+  return options.offset +
+         std::min(options.limit, std::numeric_limits<std::uint64_t>::max() - options.offset);
+}
+
 /// Searches many files with several threads and puts what they find in order.
 class ordered_search {
 public:
@@ -141,7 +148,7 @@ private:
   /// Errors: those of the bounds.
   result<void> search_block(file_search& search, std::size_t block, amount before,
                             block_outcome& into) {
-    const std::uint64_t wanted = options_.offset + options_.limit; // of all; see `gather`
+    const std::uint64_t wanted = end_of_page(options_); // of all; see `gather`
     const std::size_t end = std::min((block + 1) * block_files, files_.size());
     const walked_directory* directory = nullptr;
     result<file_descriptor> open = error{};
@@ -199,7 +206,7 @@ private:
   /// Puts the blocks together. Lines were kept generously, because nobody knew yet how many came
   /// before them.
   void gather(text_matches& into) {
-    const std::uint64_t end = options_.offset + options_.limit;
+    const std::uint64_t end = end_of_page(options_);
     for (block_outcome& block : blocks_) {
       into.searched += block.searched;
       into.searched_bytes += block.bytes;

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import shlex
 import shutil
@@ -1241,6 +1242,9 @@ class Both(Cli):
         for empty in [[""], ["-v", ""], ["-F", "", "a.md"]]:
             self.fails(run(PADDOCK, "search", *empty, "--workspace", self.workspace), 2, "the pattern is empty; ^ matches every line")
         self.fails(run(PADDOCK, "search", "-e", "", "--workspace", self.workspace), 2, "--regexp needs a value")
+        for several, wrong in ((["a)|(b", "zzz"], "'a)|(b': a ) has no ("), (["zzz", "(", ")"], "'(': a ) is missing"), (["a\\", "b"], "'a\\': a backslash")):
+            self.fails(run(PADDOCK, "search", *(f"-e{each}" for each in several), "--workspace", self.workspace), 2, wrong)
+        self.assertEqual(found("-e", "(x|on)e", "-e", "\\(b", "a.md", "c.txt"), "a.md:1:one\nc.txt:1:a\\E(b\n")
         self.assertEqual(found("^", "a.md"), "a.md:1:one\na.md:2:two\na.md:3:three\n")
         self.assertEqual(found("-v", "^"), "")
 
@@ -1253,6 +1257,13 @@ class Both(Cli):
             self.fails(run(PADDOCK, "search", "a", name, "--workspace", self.workspace), 2, f"{name}: not searched: {why}")
             told = json.loads(self.call("searchText", "--tools", "coding", "-a", "pattern=a", "-a", f"path={name}").stdout)
             self.assertIn(f"{name}: not searched: {why}; use a program", told["message"])
+
+    def test_a_search_that_leaves_out_long_lines_says_why(self):
+        chance = random.Random(7)
+        self.path("f").write_text("".join(chance.choice("ab") for _ in range(300_000)) + "\nneedle\n")
+        done = run(PADDOCK, "search", "[ab]*a[ab]{150}c|needle", "--workspace", self.workspace)
+        self.assertEqual((done.returncode, done.stdout), (0, "f:2:needle\n"))
+        self.assertEqual(done.stderr, "paddock search: long lines were left out, because the pattern is slow on them; make it simpler\n")
 
     def test_globs_that_stand_for_something_else_elsewhere(self):
         self.path("src").mkdir()
@@ -1269,6 +1280,11 @@ class Both(Cli):
         for glob, paths in {"src/*.c": "src/a.c\n", "/src/*.c": "src/a.c\n", "\\!c": "!c\n"}.items():  # the controls
             self.assertEqual(run(PADDOCK, "find", glob, *at).stdout, paths)
         self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\n")
+
+    def test_a_glob_that_begins_with_a_slash_is_usable_in_the_workspace_that_is_everything(self):
+        told = run(PADDOCK, "call", "findFiles", "--tools", "coding", "-w", "/", "-a", "glob=/passwd", "-a", "path=etc")
+        self.assertEqual((told.returncode, json.loads(told.stdout)["paths"]), (0, ["etc/passwd"]), told)
+        self.assertEqual(run(PADDOCK, "find", "/passwd", "etc", "-w", "/").stdout, "etc/passwd\n")
 
     def test_an_empty_map_says_so(self):
         done = run(PADDOCK, "map", "--workspace", self.workspace)

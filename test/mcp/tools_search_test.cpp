@@ -347,6 +347,15 @@ TEST_F(tools_search, pages_fit_into_a_line_and_hold_everything) {
               HasSubstr("--limit message-out-bytes"));
 }
 
+TEST_F(tools_search, a_line_of_stray_bytes_does_not_hide_the_files_behind_it) {
+  tree.file("stray-a", "needle" + std::string(40'000, '\x80') + "\n");
+  tree.file("stray-b", "needle\n");
+  const auto got = call("searchText", R"({"pattern":"needle","include":["stray-*"]})");
+  ASSERT_FALSE(got.failed) << got.json;
+  EXPECT_THAT(got.json, AllOf(HasSubstr("stray-a"), HasSubstr("stray-b"), HasSubstr("\"cut\":true"),
+                              HasSubstr("\"truncated\":false")));
+}
+
 TEST_F(tools_search, what_is_found_comes_from_the_budget_of_all_calls) {
   std::string text;
   for (int i = 0; i < 20'000; ++i)

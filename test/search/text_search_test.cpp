@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <random>
@@ -88,6 +89,21 @@ TEST_P(Search, FindsLinesInOrderOfPaths) {
   EXPECT_EQ("error escapes_root", found("needle", {}, {}, ".."));
 }
 
+TEST_P(Search, FindsEachEntryOnceInOrderOfPaths) {
+  for (const char* name : {"d/in", "d-/in", "d1/in", "e"})
+    tree.directory(name);
+  for (const char* name : {"d!", "d-.x", "d.x", "d/-", "d1.x", "e-", "e0"})
+    tree.file(name, "");
+  const auto where = root::open(tree.path(), {.resolver = GetParam().with});
+  ASSERT_TRUE(where);
+  const auto found =
+      find_files(*where, ".", *glob::compile("*"), {.threads_max = GetParam().threads});
+  ASSERT_TRUE(found);
+  const std::vector<std::string> paths = {"d",    "d!", "d-",   "d-.x",  "d-/in", "d.x", "d/-",
+                                          "d/in", "d1", "d1.x", "d1/in", "e",     "e-",  "e0"};
+  EXPECT_EQ(paths, found->paths);
+}
+
 TEST_P(Search, CountsWhatItDoesNotReturn) {
   for (const char* name : {"a", "b", "c", "d"})
     tree.file(name, "x\nx\nno\nx\n");
@@ -101,6 +117,9 @@ TEST_P(Search, CountsWhatItDoesNotReturn) {
   const auto files = search("x", {.output = search_output::files, .offset = 1, .limit = 2});
   ASSERT_TRUE(files);
   EXPECT_EQ("b 3\nc 3\n", told(*files));
+  constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ("d:2:x\nd:4:x\n", found("x", {.offset = 10, .limit = all}));
+  EXPECT_EQ("d 3\n", found("x", {.output = search_output::files, .offset = 3, .limit = all}));
 }
 
 TEST_P(Search, ShowsContextOnce) {
@@ -275,6 +294,36 @@ TEST_P(Search, CutsLongLinesAroundTheMatch) {
   EXPECT_EQ(std::string(99, 'a') + "\xC3\xA4needle" + std::string(14, 'b'), line.text);
 }
 
+TEST_P(Search, CutsLinesThatAreNoTextByWhatOneSees) {
+  const std::string strays(40'000, '\x80'), ha = "\xE4\xB8\xAD", half = "\xE4\xB8";
+  const auto times = [](std::string_view text, int n) {
+    std::string all;
+    for (; n > 0; --n)
+      all += text;
+    return all;
+  };
+  const struct {
+    const char* name;
+    std::string line, shown;
+  } cases[] = {
+      {"strays behind", "needle" + strays, "needle" + strays.substr(0, 114)},
+      {"strays before", strays + "needle", strays.substr(0, 114) + "needle"},
+      {"around", strays + "needle" + strays,
+       strays.substr(0, 100) + "needle" + strays.substr(0, 14)},
+      {"halves", "needle" + times(half, 200), "needle" + times(half, 57)},
+      {"characters", times(ha, 300) + "needle" + times(ha, 300),
+       times(ha, 100) + "needle" + times(ha, 14)},
+      {"a character and strays", "needle" + ha + strays, "needle" + ha + strays.substr(0, 113)},
+  };
+  for (const auto& each : cases) {
+    tree.file("f", each.line);
+    const auto matches = search("needle", {.line_characters_max = 120});
+    ASSERT_TRUE(matches && matches->files.size() == 1) << each.name;
+    EXPECT_EQ(each.shown, matches->files[0].lines.at(0).text) << each.name;
+    EXPECT_TRUE(matches->files[0].lines[0].cut) << each.name;
+  }
+}
+
 TEST_P(Search, EndsWhenItIsNotWanted) {
   for (int i = 0; i < 50; ++i)
     tree.file("f" + std::to_string(i), "needle\n");
@@ -317,12 +366,20 @@ const pattern_case pattern_cases[] = {
      "1 3 6 7 "},
     {"foo$", {}, "foo\r\nfoo\nfoo \n", "1 2 "},
     {"[$]x|\\$y|\\Q$\\Ez", {}, "$x\n$y\n$z\nx", "1 2 3 "},
+    {"\\Qab\\Qc\\E", {}, "ab\\Qc\nabc\nab\\\\Qc", "1 "}, // in a quote \Q is text
+    {"\\Qa\\nb\\E", {}, "a\\nb\nanb", "1 "},
+    {"\\Qa$\\Q$\\E$", {}, "a$\\Q$\na$", "1 "},
+    {"\\Qa(b", {}, "a(b\nab", "1 "}, // open to the end
     {"^$", {}, "a\n\nb\n", "2 "},
     {"^\\s*$", {}, "\n \n\t\r\nx\n", "1 2 3 "},
     {"a|b", {}, "c\nb\na", "2 3 "},
     {"(foo|bar)baz", {}, "foobaz\nfobaz\nbarbaz", "1 3 "},
     {"x*", {}, "a\n\nb", "1 2 3 "},
     {"[^a]b", {}, "a\nb\nab\ncb", "4 "}, // a class never takes the break
+    {"foo[^\\n]*bar", {}, "foobar\nfoo\nbar\nfoo x bar", "1 4 "},
+    {"x[^]\\n]y", {}, "x]y\nx\ny\nxay", "4 "},
+    {"x[^[:alpha:]\\n$]y", {}, "xay\nx$y\nx1y", "3 "},
+    {"a\\\\n", {}, "a\\n\nan", "1 "},
     {"\\p{Han}", {}, "abc\n\xE6\xBC\xA2", "2 "},
     {"(?i)abc", {}, "ABC", "1 "},
     // Each line is a text of its own, whether a literal is looked for first or not.
@@ -374,6 +431,11 @@ TEST(TextPattern, IsRefusedWithAReason) {
       {"", error_code::invalid_argument},
       {"a\nb", error_code::invalid_argument},
       {"a\\nb", error_code::invalid_argument},
+      {"a[\\n]b", error_code::invalid_argument},
+      {"[^a]\\n", error_code::invalid_argument},
+      {"[^]a]\\n", error_code::invalid_argument},
+      {"[]^\\n]", error_code::invalid_argument},
+      {"\\Qa\\E\\n", error_code::invalid_argument},
       {"(a", error_code::invalid_argument},
       {"a)", error_code::invalid_argument},
       {"[a", error_code::invalid_argument},
