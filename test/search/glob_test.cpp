@@ -225,7 +225,7 @@ TEST(GlobPaths, AreToldWithoutTheRoot) {
       {"/", "/", std::nullopt},
   };
   for (const auto& each : cases)
-    EXPECT_EQ(each.relative, without_root(each.text, each.root)) << each.text;
+    EXPECT_EQ(each.relative, paddock::without_root(each.text, each.root)) << each.text;
 }
 
 // Would take longer than the universe if stars were tried in all ways.
