@@ -461,6 +461,26 @@ TEST_F(bounded_work, one_call_that_needs_more_than_all_may_hold_is_told_so) {
   EXPECT_EQ("no_match", ask("editTextFile", edit).error);
 }
 
+/// A change holds what it has read while it reads the next file, and the first once more.
+TEST_F(bounded_work, a_change_that_needs_more_than_all_may_hold_does_not_wait_for_itself) {
+  for (const char* name : {"one", "two", "three"})
+    dense(name, 8 * mib, std::string(999, 'x') + "\n");
+  const auto removal_of = [](std::string_view paths) {
+    return R"({"diff":"none","dryRun":true,"changes":[{"delete":true,"paths":[)" +
+           std::string(paths) + "]}]}";
+  };
+  const std::string two = removal_of(R"("one","two")");
+  serve({"--tools", "coding", "--limit", "memory-bytes=20000000", "--limit", "tool-ms=20000"});
+  for (const auto& arguments : {two, removal_of(R"("one","two","three")")}) {
+    const auto got = ask("applyChanges", arguments);
+    EXPECT_EQ("too_large", got.error);
+    EXPECT_THAT(got.message, AllOf(HasSubstr("--limit memory-bytes"), HasSubstr("smaller part"),
+                                   testing::Not(HasSubstr(": : "))));
+  }
+  serve({"--tools", "coding", "--limit", "memory-bytes=26000000"}); // the control
+  EXPECT_EQ("ok", ask("applyChanges", two).error);
+}
+
 TEST_F(bounded_work, commands_with_more_variables_than_anybody_needs) {
   std::string variables;
   for (int i = 0; i < 300'000; ++i)

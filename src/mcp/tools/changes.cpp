@@ -158,7 +158,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
   c.may_block();
   const auto patch = patch_of(c);
   if (!patch) return refused(patch.error().why, "");
-  const change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
+  change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
                                .durability = state.options.durability,
                                .bytes_max = state.limits.edit_file_bytes_max,
                                .state_directory = state.options.state_directory,
@@ -175,6 +175,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
       say_also(why, "");
       return refused(why, plan.error().path);
     }
+    options.bounds.held = plan->memory.bytes();
     const auto done = paddock::apply_changes(*state.root, plan->changes, options);
     // Somebody else was faster: the changes are planned anew for what is there now.
     if (!done && done.error().code == error_code::stale && attempt < attempts_max &&
