@@ -130,11 +130,7 @@ private:
     const auto diff = diff_of(
         before, after,
         {.bytes_max = is_full ? room_ : 0, .before_name = old_name, .after_name = new_name});
-    const bool is_counted = diff.added + diff.removed > 0 || diff.hunks == 0;
-    if (is_counted) {
-      out_.key("added").unsigned_integer(diff.added);
-      out_.key("removed").unsigned_integer(diff.removed);
-    }
+    write_counts(out_, diff);
     if (!is_full) return;
     const std::string moved = moved_head(old_path, new_path);
     room_ -= std::min(room_, moved.size() + diff.text.size());
@@ -159,10 +155,10 @@ tool_result apply_changes(workspace_state& state, call& c) {
   const auto patch = patch_of(c);
   if (!patch) return refused(patch.error().why, "");
   change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
-                               .durability = state.options.durability,
-                               .bytes_max = state.limits.edit_file_bytes_max,
-                               .state_directory = state.options.state_directory,
-                               .bounds = bounds_of(state, c)};
+                         .durability = state.options.durability,
+                         .bytes_max = state.limits.edit_file_bytes_max,
+                         .state_directory = state.options.state_directory,
+                         .bounds = bounds_of(state, c)};
   // Before anything is read: a plan for what is half done would not fit what is undone. What stands
   // in the way is told by apply_changes.
   const auto earlier = is_trial

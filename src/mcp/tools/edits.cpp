@@ -137,6 +137,16 @@ unified_diff_text diff_of(std::string_view before, std::string_view after,
   return unified_diff(old_text->text(), new_text->text(), options);
 }
 
+bool is_counted(const unified_diff_text& diff) {
+  return diff.added + diff.removed > 0 || diff.hunks == 0;
+}
+
+void write_counts(json_writer& out, const unified_diff_text& diff) {
+  if (!is_counted(diff)) return;
+  out.key("added").unsigned_integer(diff.added);
+  out.key("removed").unsigned_integer(diff.removed);
+}
+
 result<edited_content, failed_change> edit_content(std::string_view content,
                                                    std::span<const edit_step> steps,
                                                    std::string_view list, std::uint64_t bytes_max,

@@ -77,5 +77,9 @@ edit_content(std::string_view content, std::span<const edit_step> steps, std::st
 /// or too large to be compared in a short time, nothing but that something was left out.
 [[nodiscard]] unified_diff_text diff_of(std::string_view before, std::string_view after,
                                         const unified_diff_options& options);
+/// Whether it was compared: what was left out has no counts.
+[[nodiscard]] bool is_counted(const unified_diff_text& diff);
+/// The members `added` and `removed`, where they are known.
+void write_counts(json_writer& out, const unified_diff_text& diff);
 
 } // namespace paddock::mcp
