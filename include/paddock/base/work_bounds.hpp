@@ -63,9 +63,9 @@ public:
   /// Takes so many bytes more. Where there are not enough, a share that holds nothing waits for
   /// others; one that holds something fails at once, because others may wait for what it holds.
   /// Whoever holds a second share of the same budget must not wait either: `work_bounds::held` says
-  /// how much it holds. Without a budget in `bounds` everything can be had. Errors: too_large (with
-  /// what is held, more than the whole budget), too_many (others hold it, until the deadline where
-  /// this waits), cancelled.
+  /// how much it holds. Without a budget in `bounds` everything can be had. Errors: too_large (more
+  /// than the whole budget, with the bytes held), too_many (others hold it, until the deadline
+  /// where this waits), cancelled.
   [[nodiscard]] result<void> grow(std::uint64_t bytes, const work_bounds& bounds);
   /// Takes over what another share of the same budget holds.
   void join(memory_share other) noexcept;
