@@ -245,6 +245,11 @@ change_planner::patched(std::string_view text, std::span<const patch_hunk> hunks
         bound ? why : bound.error(),
         "nothing was changed; call again when less is going on, or give a smaller patch");
   };
+  const std::uint64_t line_bytes = options_.matching == text_matching::exact ? 60 : 120;
+  memory_share of_lines; // for their index
+  const auto lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+  if (const auto taken = of_lines.grow(line_bytes * lines, bounds_now()); !taken)
+    return failed_change(mcp::refusal_of(taken.error()));
   std::vector<patch_hunk> left(hunks.begin(), hunks.end());
   std::vector<std::size_t> numbers(left.size()); // of each that is left
   for (std::size_t i = 0; i < numbers.size(); ++i)
