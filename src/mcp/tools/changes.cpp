@@ -80,8 +80,8 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
 /// Writes the answer.
 class change_report {
 public:
-  change_report(const call& c, bool is_trial)
-      : wanted_(text_argument(c, "diff")), is_trial_(is_trial),
+  change_report(const call& c, bool is_trial, const work_bounds& bounds)
+      : wanted_(text_argument(c, "diff")), is_trial_(is_trial), bounds_(bounds),
         room_(std::min(diffs_bytes_max, result_bytes_max(c) / 4)) {
     out_.begin_object().key("applied").boolean(!is_trial).key("files").begin_array();
   }
@@ -127,9 +127,10 @@ private:
     const std::string old_name = old_path.empty() ? "/dev/null" : "a/" + old_path;
     const std::string new_name = new_path.empty() ? "/dev/null" : "b/" + new_path;
     const bool is_full = wanted_ == "full";
-    const auto diff = diff_of(
-        before, after,
-        {.bytes_max = is_full ? room_ : 0, .before_name = old_name, .after_name = new_name});
+    const auto diff =
+        diff_of(before, after,
+                {.bytes_max = is_full ? room_ : 0, .before_name = old_name, .after_name = new_name},
+                bounds_);
     write_counts(out_, diff);
     if (!is_full) return;
     const std::string moved = moved_head(old_path, new_path);
@@ -140,6 +141,7 @@ private:
 
   std::string_view wanted_;
   bool is_trial_;
+  work_bounds bounds_;
   std::size_t room_; ///< for diffs
   json_writer out_;
 };
@@ -181,7 +183,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
       const failed_change why = refused_plan(done.error(), *plan);
       return refused(why.why, why.path);
     }
-    change_report report(c, is_trial);
+    change_report report(c, is_trial, options.bounds);
     for (std::size_t i = 0; i < done->size(); ++i)
       report.add(plan->changes[i], plan->files[i], (*done)[i]);
     return report.take(earlier ? *earlier : interrupted_change::none);
