@@ -24,9 +24,10 @@ result<void> memory_share::grow(std::uint64_t bytes, const work_bounds& bounds) 
   memory_budget* const budget = budget_ != nullptr ? budget_ : bounds.memory;
   if (budget == nullptr || bytes == 0) return {};
   const error too_large{error_code::too_large, 0, "memory budget"};
-  if (bytes > budget->bytes() || bytes_ > budget->bytes() - bytes) return too_large;
+  const std::uint64_t held = bytes_ + bounds.held;
+  if (bytes > budget->bytes() || held > budget->bytes() - bytes) return too_large;
   while (!budget->try_take(bytes)) {
-    if (bytes_ > 0) return error{error_code::too_many, 0, "memory budget"};
+    if (held > 0) return error{error_code::too_many, 0, "memory budget"};
     if (const auto wanted = bounds.check(); !wanted)
       return wanted.error().code == error_code::cancelled
                  ? wanted.error()
@@ -36,6 +37,11 @@ result<void> memory_share::grow(std::uint64_t bytes, const work_bounds& bounds) 
   budget_ = budget;
   bytes_ += bytes;
   return {};
+}
+
+void memory_share::join(memory_share other) noexcept {
+  if (other.budget_ != nullptr) budget_ = other.budget_;
+  bytes_ += std::exchange(other.bytes_, 0);
 }
 
 void memory_share::give_back() noexcept {

@@ -7,6 +7,8 @@
 /// shortest answer would take too long, a good one is given; and where a good one would, one that
 /// takes the rest for new: the work is linear. Thread-safety: pure.
 
+#include "text/text_pace.hpp"
+
 #include <paddock/text/detail/lines.hpp>
 
 #include <algorithm>
@@ -86,19 +88,23 @@ template <class Number>
   });
 }
 
+/// Once `pace` is over, the numbers mean nothing.
 [[nodiscard]] inline numbered_texts number_lines(std::span<const std::string_view> before,
-                                                 std::span<const std::string_view> after) {
+                                                 std::span<const std::string_view> after,
+                                                 text_pace& pace) {
   line_numbers by_hash(before.size() + after.size());
-  auto found =
-      number_each(before, after, [&](std::string_view line) { return by_hash.number_of(line); });
+  auto found = number_each(before, after, [&](std::string_view line) {
+    return pace.go_on(line.size() + 1) ? by_hash.number_of(line) : std::uint32_t{0};
+  });
   return found ? *std::move(found) : number_by_order(before, after);
 }
 
-/// Marks what of each text is not common to both.
+/// Marks what of each text is not common to both. Once `pace` is over, the marks mean nothing.
 class line_comparison {
 public:
-  line_comparison(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after)
-      : is_removed(before.size(), false), is_added(after.size(), false) {
+  line_comparison(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after,
+                  text_pace& pace)
+      : is_removed(before.size(), false), is_added(after.size(), false), pace_(pace) {
     take_shared(before, after, a_, a_lines_, is_removed);
     take_shared(after, before, b_, b_lines_, is_added);
     // Diagonals from -(b + 1) to a + 1.
@@ -132,6 +138,7 @@ private:
   std::vector<index> forward_, backward_;      ///< by diagonal: how far in `a_` a path came
   std::size_t cost_max_ = 0;                   ///< of one split
   std::size_t work_left_ = 0;                  ///< of all, in lines looked at
+  text_pace& pace_;
 
   /// Of `lines` those that `others` have, too; the rest are marked.
   static void take_shared(std::span<const std::uint32_t> lines,
@@ -198,8 +205,9 @@ private:
       is_added[b_lines_[static_cast<std::size_t>(b)]] = true;
   }
 
-  void spend(index lines) noexcept {
-    work_left_ -= std::min(work_left_, static_cast<std::size_t>(lines) + 1);
+  void spend(index lines) {
+    const auto work = static_cast<std::size_t>(lines) + 1;
+    work_left_ = pace_.go_on(work * sizeof(index)) ? work_left_ - std::min(work_left_, work) : 0;
   }
 
   /// The diagonals on which the paths of one direction end.

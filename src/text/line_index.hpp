@@ -28,7 +28,7 @@ public:
   line_index(std::span<const std::string_view> lines, std::span<const std::string_view> wanted,
              text_pace& pace)
       : pace_(&pace) {
-    std::tie(lines_, wanted_) = number_lines(lines, wanted);
+    std::tie(lines_, wanted_) = number_lines(lines, wanted, pace);
     std::uint32_t last = 0;
     for (const std::uint32_t number : lines_)
       last = std::max(last, number);

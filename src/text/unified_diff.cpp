@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 #include "text/line_diff.hpp"
+#include "text/text_pace.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/unified_diff.hpp>
@@ -67,10 +68,13 @@ struct compared_lines {
   std::vector<line_change> changes;
 };
 
-[[nodiscard]] compared_lines compare_lines(std::string_view before, std::string_view after) {
+/// Once `pace` is over, the changes mean nothing.
+[[nodiscard]] compared_lines compare_lines(std::string_view before, std::string_view after,
+                                           text_pace& pace) {
   compared_lines out{lines_of(before), lines_of(after), {}};
-  const auto [before_numbers, after_numbers] = number_lines(out.before, out.after);
-  line_comparison compared(before_numbers, after_numbers);
+  const auto [before_numbers, after_numbers] = number_lines(out.before, out.after, pace);
+  line_comparison compared(before_numbers, after_numbers, pace);
+  if (pace.is_over()) return out;
   slide_down(before_numbers, compared.is_removed, compared.is_added);
   slide_down(after_numbers, compared.is_added, compared.is_removed);
   out.changes = changes_of(compared.is_removed, compared.is_added);
@@ -87,8 +91,9 @@ struct compared_lines {
 /// Writes hunks: changes that are near each other, and the lines around them.
 class hunk_writer {
 public:
-  hunk_writer(const compared_lines& lines, std::size_t context)
-      : lines_(lines), context_(std::min(context, lines.before.size())) {}
+  hunk_writer(const compared_lines& lines, const unified_diff_options& options)
+      : lines_(lines), context_(std::min(options.context_lines, lines.before.size())),
+        bytes_max_(options.bytes_max) {}
 
   /// The change behind the hunk that begins with the change `first`.
   [[nodiscard]] std::size_t behind(std::size_t first) const {
@@ -103,7 +108,7 @@ public:
     return at;
   }
 
-  /// The hunk of the changes from `first` to before `last`.
+  /// The hunk of the changes from `first` to before `last`; of one that is too long, too much.
   [[nodiscard]] std::string text(std::size_t first, std::size_t last) const {
     const line_change& begin = lines_.changes[first];
     const std::size_t above = std::min(begin.before_line, context_);
@@ -111,11 +116,12 @@ public:
     std::size_t before = begin.before_line - above;
     std::size_t after_count = 0;
     const auto add = [&](char mark, std::string_view line) {
+      if (mark != '-') ++after_count;
+      if (mark != '+') ++before;
+      if (body.size() > bytes_max_) return;
       body += mark;
       body += line;
       if (!line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
-      if (mark != '-') ++after_count;
-      if (mark != '+') ++before;
     };
     for (std::size_t at = first; at < last; ++at) {
       const line_change& change = lines_.changes[at];
@@ -142,6 +148,7 @@ private:
 
   const compared_lines& lines_;
   std::size_t context_;
+  std::size_t bytes_max_;
 };
 
 } // namespace
@@ -193,14 +200,18 @@ std::string git_heading(const git_file& before, const git_file& after) {
 }
 
 std::vector<line_change> changed_lines(std::string_view before, std::string_view after) {
-  return compare_lines(before, after).changes;
+  text_pace pace({});
+  return compare_lines(before, after, pace).changes;
 }
 
 unified_diff_text unified_diff(std::string_view before, std::string_view after,
-                               const unified_diff_options& options) {
+                               const unified_diff_options& options,
+                               detail::function_view<bool()> wanted) {
   unified_diff_text out;
   if (before == after) return out;
-  const compared_lines lines = compare_lines(before, after);
+  text_pace pace(wanted);
+  const compared_lines lines = compare_lines(before, after, pace);
+  if (!pace.ask()) return {.text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
   for (const line_change& change : lines.changes) {
     out.removed += change.before_count;
     out.added += change.after_count;
@@ -209,7 +220,7 @@ unified_diff_text unified_diff(std::string_view before, std::string_view after,
   if (!options.before_name.empty() || !options.after_name.empty())
     names =
         "--- " + diff_name(options.before_name) + "\n+++ " + diff_name(options.after_name) + "\n";
-  const hunk_writer hunks(lines, options.context_lines);
+  const hunk_writer hunks(lines, options);
   for (std::size_t first = 0; first < lines.changes.size(); ++out.hunks) {
     const std::size_t last = hunks.behind(first);
     std::string piece;

@@ -97,6 +97,24 @@ TEST(MemoryBudget, WhoHoldsSomethingNeverWaits) {
   EXPECT_THAT(two.grow(60, bounds), IsOk());
 }
 
+TEST(MemoryBudget, ASecondShareDoesNotWaitForTheFirst) {
+  memory_budget budget(100);
+  const work_bounds bounds{.memory = &budget};
+  memory_share one, others;
+  ASSERT_THAT(one.grow(50, bounds), IsOk());
+  ASSERT_THAT(others.grow(20, bounds), IsOk());
+  work_bounds second = bounds;
+  second.held = one.bytes();
+  EXPECT_THAT(memory_share().grow(60, second), IsError(too_large));
+  EXPECT_THAT(memory_share().grow(40, second), IsError(too_many)); // at once, without a deadline
+  memory_share two;
+  ASSERT_THAT(two.grow(30, second), IsOk());
+  one.join(std::move(two));
+  EXPECT_EQ(one.bytes(), 80U);
+  one.give_back();
+  EXPECT_EQ(budget.held(), 20U);
+}
+
 TEST(MemoryBudget, ManyThatGrowAllEnd) {
   memory_budget budget(1000);
   std::atomic<unsigned> done{0};

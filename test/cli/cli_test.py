@@ -515,6 +515,27 @@ class Apply(Cli):
         done = self.apply("--- a/long\n+++ b/long\n@@ -1,1 +1,1 @@\n-line one\n+first line\n@@ -2,1 +2,1 @@\n-D\n+E\n")
         self.refused(done, 1, "long: hunk 1 is already applied (line 1)\n", "long: hunk 2 (line 6 of the patch) shows lines")
 
+    def test_a_mode_that_is_not_there_is_not_applied(self):
+        self.write({".vscode/settings.json": "{}\n", "f": "a\n", "run": "x\n"})
+        mode = "diff --git a/{0} b/{0}\nold mode 100644\nnew mode 100755\n"
+        edit = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-b\n+a\n"
+        for patch, why in [(mode.format(".vscode/settings.json"), ".vscode/settings.json: "), (edit + mode.format("run"), "f: ")]:
+            done = self.apply(patch)
+            self.refused(done, 1, why, "nothing was changed")
+            self.assertNotIn("the patch is already applied", done.stderr)
+            self.assertNotIn("alreadyApplied", json.loads(self.apply(patch, "--json").stdout))
+        self.path("run").chmod(0o755)  # the controls
+        self.refused(self.apply(edit + mode.format("run")), 1, "the patch is already applied; nothing was changed")
+        self.refused(self.apply("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"), 1, "the patch is already applied; nothing was changed")
+
+    def test_what_is_too_large_to_compare_has_no_counts(self):
+        self.write({"large": "a\n" + ("x" * 999_999 + "\n") * 34, "f": "a\n"})
+        edit = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
+        done = self.apply(edit.format("large") + edit.format("f"), "--dry-run")
+        self.assertEqual(done.stdout, "would edit large\nwould edit f +1 -1\n", done)
+        large, small = json.loads(self.apply(edit.format("large") + edit.format("f"), "--dry-run", "--json").stdout)["files"]
+        self.assertEqual((set(large), small["added"], small["removed"]), ({"path", "action"}, 1, 1))
+
     def test_the_workspace_is_found_from_below(self):
         with tempfile.TemporaryDirectory() as state:
             env = {**os.environ, "XDG_STATE_HOME": state}

@@ -38,6 +38,7 @@ struct reply {
   std::string message;
   std::string content;
   std::string ended_by; ///< of searches
+  bool is_diff_left_out = false;
 };
 
 class bounded_work : public testing::Test {
@@ -123,6 +124,7 @@ private:
     }
     r.content = object["content"].string().value_or("");
     r.ended_by = object["endedBy"].string().value_or("");
+    r.is_diff_left_out = object["diffTruncated"].boolean().value_or(false);
     if (const auto refused = message["error"]; !result.exists())
       r.error = refused["code"].text() + " " + refused["message"].text();
     answers[std::string(message["id"].string().value_or(""))] = r;
@@ -459,6 +461,46 @@ TEST_F(bounded_work, one_call_that_needs_more_than_all_may_hold_is_told_so) {
   EXPECT_EQ("small\n", ask("readTextFile", R"({"path":"small.txt"})").content);
   serve({"--limit", "memory-bytes=" + std::to_string(16 * mib)});
   EXPECT_EQ("no_match", ask("editTextFile", edit).error);
+}
+
+/// A change holds what it has read while it reads the next file, and the first once more.
+TEST_F(bounded_work, a_change_that_needs_more_than_all_may_hold_does_not_wait_for_itself) {
+  for (const char* name : {"one", "two", "three"})
+    dense(name, 8 * mib, std::string(999, 'x') + "\n");
+  const auto removal_of = [](std::string_view paths) {
+    return R"({"diff":"none","dryRun":true,"changes":[{"delete":true,"paths":[)" +
+           std::string(paths) + "]}]}";
+  };
+  const std::string two = removal_of(R"("one","two")");
+  serve({"--tools", "coding", "--limit", "memory-bytes=20000000", "--limit", "tool-ms=20000"});
+  for (const auto& arguments : {two, removal_of(R"("one","two","three")")}) {
+    const auto got = ask("applyChanges", arguments);
+    EXPECT_EQ("too_large", got.error);
+    EXPECT_THAT(got.message, AllOf(HasSubstr("--limit memory-bytes"), HasSubstr("smaller part"),
+                                   testing::Not(HasSubstr(": : "))));
+  }
+  serve({"--tools", "coding", "--limit", "memory-bytes=26000000"}); // the control
+  EXPECT_EQ("ok", ask("applyChanges", two).error);
+}
+
+TEST_F(bounded_work, lines_take_memory_too) {
+  tree.file("lines", "a" + std::string(1'200'000, '\n'));
+  tree.file("more", "a" + std::string(100'000, '\n'));
+  const std::string patch = R"({"diff":"none","dryRun":true,"patch":)"
+                            R"("--- a/lines\n+++ b/lines\n@@ -1 +1 @@\n-a\n+b\n"})";
+  const auto edit = [&](const std::string& path) {
+    return ask("editFile", R"({"dryRun":true,"path":")" + path +
+                               R"(","edits":[{"oldText":"a","newText":"b"}]})");
+  };
+  serve({"--tools", "coding", "--limit", "memory-bytes=20000000"});
+  const auto got = ask("applyChanges", patch);
+  EXPECT_EQ("too_large", got.error);
+  EXPECT_THAT(got.message, HasSubstr("--limit memory-bytes"));
+  EXPECT_TRUE(edit("lines").is_diff_left_out);
+  EXPECT_FALSE(edit("more").is_diff_left_out); // the controls
+  serve({"--tools", "coding"});
+  EXPECT_EQ("ok", ask("applyChanges", patch).error);
+  EXPECT_TRUE(edit("lines").is_diff_left_out); // more than are compared
 }
 
 TEST_F(bounded_work, commands_with_more_variables_than_anybody_needs) {

@@ -188,6 +188,22 @@ TEST(NearMiss, AsksWhetherItIsStillWanted) {
   EXPECT_FALSE(is_found);
 }
 
+TEST(UnifiedDiff, AsksWhetherItIsStillWanted) {
+  const std::string before = random_lines(500'000), after = before.substr(2) + random_lines(50'000);
+  unified_diff_text diff;
+  const auto work = [&](detail::function_view<bool()> wanted) {
+    diff = unified_diff(before, after, {.bytes_max = 1000}, wanted);
+  };
+  const std::size_t all = questions(work);
+  EXPECT_GE(all, 5U);
+  EXPECT_GT(diff.added, 0U); // the control
+  for (const std::size_t no : {std::size_t{1}, all / 2, all}) {
+    EXPECT_EQ(questions(work, no), no);
+    EXPECT_EQ(diff.added + diff.removed, 0U);
+    EXPECT_EQ(diff.hunks_left_out, 1U);
+  }
+}
+
 TEST(Patch, NamesTheFirstOfManyPlaces) {
   std::string content;
   for (std::size_t i = 0; i < 100'000; ++i)

@@ -43,6 +43,7 @@ public:
     const bool removes = part.action == patch_action::remove;
     std::optional<std::string>* const present = find(part.path);
     if (present == nullptr || present->has_value() == removes) return false;
+    if (part.is_executable && !removes && !has_mode(part)) return false;
     auto before = apply_hunks(present->value_or(""), inverse_of(part.hunks));
     if (!before) return false;
     if (part.action == patch_action::create && !before->empty()) return false;
@@ -56,6 +57,12 @@ public:
   }
 
 private:
+  /// Whether the file that is there has the mode that the part gives it.
+  [[nodiscard]] bool has_mode(const file_patch& part) const {
+    const auto now = inspect(root_, part.path);
+    return !now || ((now->status.mode & 0100U) != 0) == *part.is_executable;
+  }
+
   /// The text, or nothing where there is no such file; null: it cannot be told.
   std::optional<std::string>* find(const std::string& path) {
     const auto [found, is_first] = texts_.try_emplace(path);

@@ -173,8 +173,7 @@ void print_json(const outcome& made, bool is_applied) {
   for (const planned_file& file : made.files) {
     out.begin_object().member("path", encode_name(file.path)).member("action", deed_on(file).done);
     if (!file.from.empty()) out.member("from", encode_name(file.from));
-    out.key("added").unsigned_integer(file.diff.added);
-    out.key("removed").unsigned_integer(file.diff.removed);
+    mcp::write_counts(out, file.diff);
     if (file.is_executable) out.key("executable").boolean(*file.is_executable);
     if (!file.loose.lines.empty()) mcp::write_matched(out, file.loose);
     out.end_object();
@@ -196,8 +195,9 @@ void print_files(const outcome& made, bool dry_run) {
     print_words("Nothing to change: the patch takes back all that it does.\n");
   for (const planned_file& file : made.files) {
     const auto [done, would] = deed_on(file);
-    std::string counts =
-        " +" + std::to_string(file.diff.added) + " -" + std::to_string(file.diff.removed);
+    std::string counts;
+    if (mcp::is_counted(file.diff))
+      counts = " +" + std::to_string(file.diff.added) + " -" + std::to_string(file.diff.removed);
     if (file.is_executable) counts += *file.is_executable ? ", executable" : ", not executable";
     if (!file.loose.lines.empty())
       counts.append(", matched with ").append(mcp::matched_with(file.loose.indentation));
@@ -276,9 +276,11 @@ int run_apply(const command_options& options) {
                                            .refusals_max = refusals_max});
   for (const file_patch& file : *files)
     if (const auto planned = planner.add(file); !planned) refuse(planned.error(), file, made);
-  if (made.refused.empty()) apply(*workspace, options, std::move(planner).take(), made);
+  const bool is_planned = made.refused.empty();
+  if (is_planned) apply(*workspace, options, std::move(planner).take(), made);
   const bool is_fine = made.refused.empty();
-  if (!is_fine && made.made == change_extent::none)
+  if (!is_fine && made.made == change_extent::none &&
+      (!is_planned || made.refused.front().code == error_code::already_exists))
     made.was_applied = is_applied(*workspace, *files, options.file_bytes_max);
   if (options.json) print_json(made, is_fine && !options.dry_run);
   if (is_fine && !options.json) print_files(made, options.dry_run);

@@ -62,10 +62,13 @@ public:
 
   /// Takes so many bytes more. Where there are not enough, a share that holds nothing waits for
   /// others; one that holds something fails at once, because others may wait for what it holds.
-  /// Whoever holds a second share of the same budget must not wait either. Without a budget in
-  /// `bounds` everything can be had. Errors: too_large (more than the whole budget), too_many
-  /// (others hold it, until the deadline where this waits), cancelled.
+  /// Whoever holds a second share of the same budget must not wait either: `work_bounds::held` says
+  /// how much it holds. Without a budget in `bounds` everything can be had. Errors: too_large (more
+  /// than the whole budget, with the bytes held), too_many (others hold it, until the deadline
+  /// where this waits), cancelled.
   [[nodiscard]] result<void> grow(std::uint64_t bytes, const work_bounds& bounds);
+  /// Takes over what another share of the same budget holds.
+  void join(memory_share other) noexcept;
   /// Gives everything back now.
   void give_back() noexcept;
   /// What this share holds.
@@ -83,6 +86,7 @@ struct work_bounds {
   std::int64_t deadline_ms = no_deadline;       ///< of the monotonic clock, see `deadline_in`
   const std::atomic<bool>* cancelled = nullptr; ///< set by whoever does not want the result
   memory_budget* memory = nullptr;              ///< large buffers are taken out of it
+  std::uint64_t held = 0; ///< bytes of it that other shares of this operation hold
 
   /// Nothing while the work may go on. Errors: cancelled, timed_out.
   [[nodiscard]] result<void> check() const noexcept;

@@ -13,6 +13,8 @@
 /// about 100 ms for a MB of lines that stand in another order, with memory of about 80 bytes a
 /// line. Thread-safety: pure functions.
 
+#include <paddock/base/detail/function_view.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -64,8 +66,10 @@ struct git_file {
 /// name or mode now. Precondition: one of both is there.
 [[nodiscard]] std::string git_heading(const git_file& before, const git_file& after);
 
-/// Never fails; what is not text in any encoding is compared by lines as well.
+/// Never fails; what is not text in any encoding is compared by lines as well. When `wanted()`,
+/// asked about every MiB, is false, one hunk is left out and nothing counted.
 [[nodiscard]] unified_diff_text unified_diff(std::string_view before, std::string_view after,
-                                             const unified_diff_options& options = {});
+                                             const unified_diff_options& options = {},
+                                             detail::function_view<bool()> wanted = {});
 
 } // namespace paddock

@@ -75,23 +75,29 @@ result<void, failed_change> change_planner::push(file_change change, planned_fil
                                         " files in one call; make the change in several"),
         file.given);
   const std::uint64_t bytes = change.bytes ? change.bytes->size() : 0;
-  if (auto taken = file.memory.grow(bytes, options_.bounds); !taken)
+  if (auto taken = plan_.memory.grow(bytes, options_.bounds); !taken)
     return failed_change(mcp::refusal_of(taken.error()), file.given);
   plan_.changes.push_back(std::move(change));
   plan_.files.push_back(std::move(file));
   return {};
 }
 
+work_bounds change_planner::bounds_now() const {
+  work_bounds bounds = options_.bounds;
+  bounds.held = plan_.memory.bytes();
+  return bounds;
+}
+
 result<std::string, failed_change> change_planner::read(const target& what, planned_file& file) {
   wanted_hash wanted(what.hash);
   auto content = read_file(root_, decode_name(what.given),
-                           {.bytes_max = options_.file_bytes_max, .bounds = options_.bounds});
+                           {.bytes_max = options_.file_bytes_max, .bounds = bounds_now()});
   if (!content && wanted.explains(content.error()))
     return failed_change(wanted.why(content.error()), what.given);
   if (!content) return failed_change(mcp::refusal_of(content.error()), what.given);
   if (!wanted(content->bytes))
     return failed_change(wanted.why({error_code::stale, 0, "hash"}), what.given);
-  file.memory = std::move(content->memory);
+  plan_.memory.join(std::move(content->memory));
   file.was_executable = (content->status.mode & 0100U) != 0;
   return std::move(content->bytes);
 }
@@ -239,6 +245,11 @@ change_planner::patched(std::string_view text, std::span<const patch_hunk> hunks
         bound ? why : bound.error(),
         "nothing was changed; call again when less is going on, or give a smaller patch");
   };
+  const std::uint64_t line_bytes = options_.matching == text_matching::exact ? 60 : 120;
+  memory_share of_lines; // for their index
+  const auto lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+  if (const auto taken = of_lines.grow(line_bytes * lines, bounds_now()); !taken)
+    return failed_change(mcp::refusal_of(taken.error()));
   std::vector<patch_hunk> left(hunks.begin(), hunks.end());
   std::vector<std::size_t> numbers(left.size()); // of each that is left
   for (std::size_t i = 0; i < numbers.size(); ++i)

@@ -111,6 +111,8 @@ private:
   [[nodiscard]] result<void, failed_change> check_no_link(std::string_view given) const;
 
   result<std::string, failed_change> read(const target& what, planned_file& file);
+  /// The bounds of the call, with the memory that the plan holds.
+  [[nodiscard]] work_bounds bounds_now() const;
   [[nodiscard]] std::string resolved(std::string_view given, final_link last) const;
   result<void, failed_change> push(file_change change, planned_file file);
   /// The text with all hunks; or why not, of each that has no place.

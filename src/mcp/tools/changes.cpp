@@ -80,8 +80,8 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
 /// Writes the answer.
 class change_report {
 public:
-  change_report(const call& c, bool is_trial)
-      : wanted_(text_argument(c, "diff")), is_trial_(is_trial),
+  change_report(const call& c, bool is_trial, const work_bounds& bounds)
+      : wanted_(text_argument(c, "diff")), is_trial_(is_trial), bounds_(bounds),
         room_(std::min(diffs_bytes_max, result_bytes_max(c) / 4)) {
     out_.begin_object().key("applied").boolean(!is_trial).key("files").begin_array();
   }
@@ -126,14 +126,11 @@ private:
     const std::string old_name = old_path.empty() ? "/dev/null" : "a/" + old_path;
     const std::string new_name = new_path.empty() ? "/dev/null" : "b/" + new_path;
     const bool is_full = wanted_ == "full";
-    const auto diff = diff_of(
-        before, after,
-        {.bytes_max = is_full ? room_ : 0, .before_name = old_name, .after_name = new_name});
-    const bool is_counted = diff.added + diff.removed > 0 || diff.hunks == 0;
-    if (is_counted) {
-      out_.key("added").unsigned_integer(diff.added);
-      out_.key("removed").unsigned_integer(diff.removed);
-    }
+    const auto diff =
+        diff_of(before, after,
+                {.bytes_max = is_full ? room_ : 0, .before_name = old_name, .after_name = new_name},
+                bounds_);
+    write_counts(out_, diff);
     if (!is_full) return;
     const std::string moved = moved_head(old_path, new_path);
     room_ -= std::min(room_, moved.size() + diff.text.size());
@@ -143,6 +140,7 @@ private:
 
   std::string_view wanted_;
   bool is_trial_;
+  work_bounds bounds_;
   std::size_t room_; ///< for diffs
   json_writer out_;
 };
@@ -157,11 +155,11 @@ tool_result apply_changes(workspace_state& state, call& c) {
   c.may_block();
   const auto patch = patch_of(c);
   if (!patch) return refused(patch.error().why, "");
-  const change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
-                               .durability = state.options.durability,
-                               .bytes_max = state.limits.edit_file_bytes_max,
-                               .state_directory = state.options.state_directory,
-                               .bounds = bounds_of(state, c)};
+  change_options options{.effect = is_trial ? change_effect::check : change_effect::apply,
+                         .durability = state.options.durability,
+                         .bytes_max = state.limits.edit_file_bytes_max,
+                         .state_directory = state.options.state_directory,
+                         .bounds = bounds_of(state, c)};
   // Before anything is read: a plan for what is half done would not fit what is undone. What stands
   // in the way is told by apply_changes.
   const auto earlier = is_trial
@@ -174,6 +172,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
       say_also(why, "");
       return refused(why, plan.error().path);
     }
+    options.bounds.held = plan->memory.bytes();
     const auto done = paddock::apply_changes(*state.root, plan->changes, options);
     // Somebody else was faster: the changes are planned anew for what is there now.
     if (!done && done.error().code == error_code::stale && attempt < attempts_max &&
@@ -183,7 +182,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
       const failed_change why = refused_plan(done.error(), *plan);
       return refused(why.why, why.path);
     }
-    change_report report(c, is_trial);
+    change_report report(c, is_trial, options.bounds);
     for (std::size_t i = 0; i < done->size(); ++i)
       report.add(plan->changes[i], plan->files[i], (*done)[i]);
     return report.take(earlier ? *earlier : interrupted_change::none);

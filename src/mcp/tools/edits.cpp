@@ -18,16 +18,32 @@ namespace paddock::mcp {
 namespace {
 
 constexpr std::size_t diff_bytes_max = std::size_t{8} * 1024;
+constexpr std::size_t diffed_bytes_max = std::size_t{32} * 1024 * 1024;
+constexpr std::uint64_t diffed_lines_max = 2'000'000; ///< of both texts
+constexpr std::uint64_t bytes_for_line = 80;          ///< that a comparison takes
 
 bool has_beyond_ascii(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
+std::uint64_t breaks_in(std::string_view text) {
+  return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+}
+
 /// What the answer tells of them.
 struct shown_edits {
-  std::string hash; ///< of the file after the call
-  std::vector<edited_place> places;
-  unified_diff_text diff;
+  std::string hash{}; ///< of the file after the call
+  std::vector<edited_place> places{};
+  std::optional<std::string> before{}, after{}; ///< where they are compared
+  memory_share memory{};                        ///< for these
+  /// Keeps both contents, if there is room beside what the rewriting holds.
+  void keep(std::string_view old_content, std::string_view content, work_bounds bounds) {
+    bounds.held = old_content.size() + content.size();
+    if (std::max(old_content.size(), content.size()) > diffed_bytes_max) return;
+    if (!memory.grow(bounds.held, bounds)) return;
+    before = old_content;
+    after = content;
+  }
 };
 
 } // namespace
@@ -127,14 +143,30 @@ std::optional<refusal> contradiction_in(std::span<const edit_step> steps, std::s
 }
 
 unified_diff_text diff_of(std::string_view before, std::string_view after,
-                          const unified_diff_options& options) {
-  constexpr std::size_t compared_bytes_max = std::size_t{32} * 1024 * 1024;
+                          const unified_diff_options& options, const work_bounds& bounds) {
+  if (before == after) return {};
   const unified_diff_text left_out{
       .text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
-  if (before.size() > compared_bytes_max || after.size() > compared_bytes_max) return left_out;
+  if (before.size() > diffed_bytes_max || after.size() > diffed_bytes_max) return left_out;
   const auto old_text = text_of(before), new_text = text_of(after);
   if (!old_text || !new_text) return left_out;
-  return unified_diff(old_text->text(), new_text->text(), options);
+  const std::uint64_t lines = breaks_in(old_text->text()) + breaks_in(new_text->text());
+  work_bounds beside = bounds; // the texts, for which the call holds memory
+  beside.held = std::max(beside.held, std::uint64_t{1});
+  memory_share memory;
+  if (lines > diffed_lines_max || !memory.grow(lines * bytes_for_line, beside)) return left_out;
+  return unified_diff(old_text->text(), new_text->text(), options,
+                      [&] { return bounds.check().has_value(); });
+}
+
+bool is_counted(const unified_diff_text& diff) {
+  return diff.added + diff.removed > 0 || diff.hunks == 0;
+}
+
+void write_counts(json_writer& out, const unified_diff_text& diff) {
+  if (!is_counted(diff)) return;
+  out.key("added").unsigned_integer(diff.added);
+  out.key("removed").unsigned_integer(diff.removed);
 }
 
 result<edited_content, failed_change> edit_content(std::string_view content,
@@ -193,12 +225,8 @@ tool_result edit_file(workspace_state& state, call& c) {
       why = std::move(made.error().why);
       return error(made.error());
     }
-    done = {.hash = hash_of(is_trial ? content : made->bytes),
-            .places = std::move(made->places),
-            .diff = diff_of(content, made->bytes,
-                            {.bytes_max = std::min(diff_bytes_max, result_bytes_max(c) / 4),
-                             .before_name = old_name,
-                             .after_name = new_name})};
+    done = {.hash = hash_of(is_trial ? content : made->bytes), .places = std::move(made->places)};
+    done.keep(content, made->bytes, options.bounds);
     if (is_trial || made->bytes == content) return std::optional<std::string>();
     return std::optional(std::move(made->bytes));
   };
@@ -222,8 +250,15 @@ tool_result edit_file(workspace_state& state, call& c) {
     out.writer().key("occurrences").unsigned_integer(place.occurrences).end_object();
   }
   out.writer().end_array();
-  out.text("diff", done.diff.text);
-  if (done.diff.hunks_left_out > 0) out.writer().key("diffTruncated").boolean(true);
+  unified_diff_text diff{.text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
+  if (done.before)
+    diff = diff_of(*done.before, *done.after,
+                   {.bytes_max = std::min(diff_bytes_max, result_bytes_max(c) / 4),
+                    .before_name = old_name,
+                    .after_name = new_name},
+                   options.bounds);
+  out.text("diff", diff.text);
+  if (diff.hunks_left_out > 0) out.writer().key("diffTruncated").boolean(true);
   return out.take();
 }
 

@@ -74,8 +74,13 @@ edit_content(std::string_view content, std::span<const edit_step> steps, std::st
              std::uint64_t bytes_max, const work_bounds& bounds);
 
 /// What changed in a file, as far as it fits. Names as in unified_diff_options. Of what is no text,
-/// or too large to be compared in a short time, nothing but that something was left out.
+/// or too much to be compared within the bounds, nothing but that something was left out.
 [[nodiscard]] unified_diff_text diff_of(std::string_view before, std::string_view after,
-                                        const unified_diff_options& options);
+                                        const unified_diff_options& options,
+                                        const work_bounds& bounds = {});
+/// Whether it was compared: without a comparison there are no counts.
+[[nodiscard]] bool is_counted(const unified_diff_text& diff);
+/// The members `added` and `removed`, where they are known.
+void write_counts(json_writer& out, const unified_diff_text& diff);
 
 } // namespace paddock::mcp

@@ -77,12 +77,12 @@ tool_result failure(const error& e, std::string_view subject, std::string_view h
 
 std::string failure_text(const error& e, std::string_view subject, std::string_view hint) {
   std::string message = shown(subject);
-  if (is_out_of_memory(e)) return message + ": " + std::string(memory_advice(e.code));
+  if (!message.empty()) message += ": ";
+  if (is_out_of_memory(e)) return message.append(memory_advice(e.code));
   if (e.code == error_code::conflict && std::string_view(e.operation) == content_lock_operation)
-    return message + ": another process has held the lock for changes of files for more than 5 "
+    return message + "another process has held the lock for changes of files for more than 5 "
                      "seconds; try again later, or ask a person which process has `locks` of "
                      "Paddock's state directory open";
-  if (!message.empty()) message += ": ";
   const bool is_of_rule = e.code == error_code::write_protected && *e.operation != '\0';
   const protected_name rule{.name = is_of_rule ? e.operation : ""};
   message +=

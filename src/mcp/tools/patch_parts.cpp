@@ -82,7 +82,7 @@ result<void, failed_change> change_planner::set_bytes(file_change& of, const tar
                                                       std::string bytes) {
   const std::size_t counted = of.bytes ? of.bytes->size() : 0;
   const std::size_t more = bytes.size() - std::min(bytes.size(), counted);
-  if (auto taken = plan_.files[number_of(of)].memory.grow(more, options_.bounds); !taken)
+  if (auto taken = plan_.memory.grow(more, options_.bounds); !taken)
     return failed_change(mcp::refusal_of(taken.error()), what.given);
   of.bytes = std::move(bytes);
   if (what.is_executable) of.is_executable = what.is_executable;

@@ -30,13 +30,13 @@ struct loose_lines {
 struct planned_file {
   std::string given; ///< its path, as the call or the patch has it
   loose_lines loose{};
-  memory_share memory{};       ///< for the contents
   bool was_executable = false; ///< what was read
 };
 
 struct planned_changes {
   std::vector<file_change> changes;
   std::vector<planned_file> files;
+  memory_share memory{}; ///< for all contents
 };
 
 } // namespace paddock::mcp

@@ -196,7 +196,8 @@ void recorded_call::show_difference(tool_result& result) const {
   const std::string name = encode_name(*path), old_name = "a/" + name, new_name = "b/" + name;
   const auto diff =
       diff_of(*before, now->bytes,
-              {.bytes_max = difference_bytes_max, .before_name = old_name, .after_name = new_name});
+              {.bytes_max = difference_bytes_max, .before_name = old_name, .after_name = new_name},
+              bounds_of(state_, call_));
   if (diff.text.empty()) return;
   add_member(result.json, "diff", diff.text);
 }
