@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -207,6 +208,24 @@ TEST(GlobPaths, MatchLikeAllWaysTried) {
     }
   });
   EXPECT_GT(matched, 10'000u);
+}
+
+TEST(GlobPaths, AreToldWithoutTheRoot) {
+  const struct {
+    const char *text, *root;
+    std::optional<std::string> relative;
+  } cases[] = {
+      {"/ws/src/*.c", "/ws", "src/*.c"},
+      {"/ws", "/ws", "**"},
+      {"/ws/", "/ws", "**"},
+      {"/wsx/a", "/ws", std::nullopt},
+      {"/src/*.c", "/ws", std::nullopt},
+      {"ws/a", "/ws", std::nullopt},
+      {"/hostname", "/", std::nullopt},
+      {"/", "/", std::nullopt},
+  };
+  for (const auto& each : cases)
+    EXPECT_EQ(each.relative, paddock::without_root(each.text, each.root)) << each.text;
 }
 
 // Would take longer than the universe if stars were tried in all ways.

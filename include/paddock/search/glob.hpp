@@ -14,10 +14,12 @@
 /// compiled glob is immutable.
 
 #include <paddock/base/result.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/search/detail/path_pattern.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -172,5 +174,14 @@ private:
 
   std::vector<pattern> patterns_;
 };
+
+/// How a glob that begins with the path of the root is to be written, since globs are matched
+/// against relative paths. Nothing: it does not begin so, or the root is `/`, where it is right.
+[[nodiscard]] inline std::optional<std::string> without_root(std::string_view text,
+                                                             std::string_view root) {
+  const auto inside = strip_root_prefix(text, root);
+  if (!inside || root == "/") return std::nullopt;
+  return std::string(inside->empty() ? "**" : *inside);
+}
 
 } // namespace paddock

@@ -42,9 +42,9 @@ std::optional<std::string> misread(const paddock::root& root, std::string_view g
                                   : "a glob says what is wanted; of searchText, exclude takes what "
                                     "is left out, without the !") +
            " (\\! is an ordinary one)";
-  if (const auto inside = strip_root_prefix(glob, root.path()))
+  if (const auto relative = without_root(glob, root.path()))
     return "globs are matched against paths beneath path, which are relative; write " +
-           shown(inside->empty() ? "**" : *inside);
+           shown(*relative);
   return std::nullopt;
 }
 

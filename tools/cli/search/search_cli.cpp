@@ -4,8 +4,6 @@
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
-#include <paddock/path/lexical_path.hpp>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <thread>
@@ -43,12 +41,11 @@ std::optional<glob> glob_of(std::string_view program, const root& workspace, std
                                 "(\\! is an ordinary one)");
     return std::nullopt;
   }
-  const bool is_everything = workspace.path() == "/"; // there such a glob is right as it is
-  if (const auto inside = strip_root_prefix(text, workspace.path()); inside && !is_everything) {
+  if (const auto relative = without_root(text, workspace.path())) {
     complain(program, subject +
                           "globs are matched against paths in the workspace, which are "
                           "relative; write '" +
-                          (inside->empty() ? "**" : std::string(*inside)) + "'");
+                          *relative + "'");
     return std::nullopt;
   }
   return *std::move(compiled);
