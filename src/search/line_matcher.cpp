@@ -67,6 +67,12 @@ std::optional<std::size_t> line_matcher::find_in(std::string_view text, std::siz
 #endif
 }
 
+bool line_matcher::is_slow(std::string_view text, std::size_t from, std::size_t end) {
+  const std::int64_t began = sys::thread_time_ms();
+  static_cast<void>(find_in(text, from, end));
+  return sys::thread_time_ms() - began > slow_ms;
+}
+
 result<void> line_matcher::look_after(std::uint64_t bytes, const work_bounds& bounds) {
   if ((since_look_ += bytes + search_bytes) < look_bytes) return {};
   since_look_ = 0;
@@ -109,9 +115,7 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
     const bool measured = slice_ != slow_slice_bytes && end - from >= slow_slice_bytes;
     if (end - from > slow_line_bytes && !tried_) { // how fast is it?
       tried_ = true;
-      const std::int64_t begin = sys::monotonic_ms();
-      static_cast<void>(find_in(text, from, from + slice_bytes));
-      if (sys::monotonic_ms() - begin > slow_ms) slice_ = slow_slice_bytes;
+      if (is_slow(text, from, from + slice_bytes)) slice_ = slow_slice_bytes;
     }
     if (slice_ == slow_slice_bytes && end - from > slow_line_bytes) {
       ++left_out_;
@@ -120,7 +124,9 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
     }
     const std::int64_t began = measured ? sys::monotonic_ms() : 0;
     const auto found = find_in(text, from, end);
-    if (measured && sys::monotonic_ms() - began > slow_ms) slice_ = slow_slice_bytes;
+    // The clock on the wall, which costs little, only says when to look at the other one.
+    if (measured && sys::monotonic_ms() - began > slow_ms && is_slow(text, from, end))
+      slice_ = slow_slice_bytes;
     PADDOCK_CHECK(look_after(slice_ == slow_slice_bytes || pattern_.lines_apart
                                  ? look_bytes
                                  : found.value_or(end) - from,

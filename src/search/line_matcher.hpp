@@ -63,6 +63,9 @@ private:
   [[nodiscard]] std::optional<std::size_t> find_in(std::string_view text, std::size_t from,
                                                    std::size_t end);
 
+  /// Whether the expression takes long for such a slice, however long this thread waits meanwhile.
+  [[nodiscard]] bool is_slow(std::string_view text, std::size_t from, std::size_t end);
+
   const text_pattern::prepared& pattern_;
   std::unique_ptr<re2::RE2> expression_;
   std::size_t slice_ = 0;        ///< bytes given to the expression at once

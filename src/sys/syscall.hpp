@@ -108,6 +108,8 @@ result<void> remove_attribute(int fd, const char* attribute);
 /// NULL-terminated "NAME=value" strings; may be null.
 [[nodiscard]] const char* const* environment() noexcept;
 [[nodiscard]] std::int64_t monotonic_ms() noexcept;
+/// The processor time that this thread has used.
+[[nodiscard]] std::int64_t thread_time_ms() noexcept;
 /// The clock that file times are taken from: nanoseconds since 1970-01-01 UTC, one tick coarse. A
 /// file may have a time that is up to a tick later.
 [[nodiscard]] std::int64_t file_clock_ns() noexcept;

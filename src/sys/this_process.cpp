@@ -17,6 +17,15 @@
 #include <span>
 
 namespace paddock::sys {
+namespace {
+
+std::int64_t milliseconds_of(clockid_t clock) noexcept {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+} // namespace
 
 result<void> getrandom(std::span<char> buffer) {
   std::size_t done = 0;
@@ -42,9 +51,11 @@ const char* const* environment() noexcept {
 }
 
 std::int64_t monotonic_ms() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  return milliseconds_of(CLOCK_MONOTONIC);
+}
+
+std::int64_t thread_time_ms() noexcept {
+  return milliseconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 std::int64_t file_clock_ns() noexcept {

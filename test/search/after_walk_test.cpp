@@ -12,15 +12,37 @@
 
 #include <gtest/gtest.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace {
+
+/// The clock that is a second later each time it is looked at.
+std::optional<clockid_t> leaping_clock;
+
+} // namespace
+
+// The reserved names are the linker's.
+// NOLINTBEGIN
+extern "C" int __real_clock_gettime(clockid_t clock, timespec* now);
+extern "C" int __wrap_clock_gettime(clockid_t clock, timespec* now);
+extern "C" int __wrap_clock_gettime(clockid_t clock, timespec* now) {
+  static std::atomic<time_t> leaps = 0;
+  const int done = __real_clock_gettime(clock, now);
+  if (leaping_clock == clock) now->tv_sec += ++leaps;
+  return done;
+}
+// NOLINTEND
 
 namespace paddock {
 namespace {
@@ -252,6 +274,24 @@ TEST_F(after_walk, rules_of_many_directories_are_counted) {
   for (const ignoring_rule& rule : found->coverage.ignored_by) {
     EXPECT_EQ("*.o", rule.rule);
     EXPECT_EQ(2U, rule.entries);
+  }
+}
+
+TEST_F(after_walk, a_pattern_is_slow_by_the_processor_time_it_takes) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  tree.file("long", std::string(300'000, 'x') + "needle\n");
+  tree.file("lines",
+            std::string(10'000, 'x') + "\nneedle\n" + std::string(300'000, 'x') + "needle");
+  const auto where = root::open(tree.path());
+  const auto matches_with = [&](clockid_t clock, const char* pattern) {
+    leaping_clock = clock;
+    const auto found = search_text(*where, ".", *text_pattern::compile(pattern));
+    leaping_clock.reset();
+    return found ? std::to_string(found->total_matches) + (found->exact ? "" : " at least") : "";
+  };
+  for (const char* pattern : {"[a-z]eedle", "[n-z]e{2}.l.$"}) {        // with and without a literal
+    EXPECT_EQ("3", matches_with(CLOCK_MONOTONIC, pattern)) << pattern; // others had the processor
+    EXPECT_EQ("1 at least", matches_with(CLOCK_THREAD_CPUTIME_ID, pattern)) << pattern;
   }
 }
 
