@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import shlex
 import shutil
@@ -1253,6 +1254,13 @@ class Both(Cli):
             self.fails(run(PADDOCK, "search", "a", name, "--workspace", self.workspace), 2, f"{name}: not searched: {why}")
             told = json.loads(self.call("searchText", "--tools", "coding", "-a", "pattern=a", "-a", f"path={name}").stdout)
             self.assertIn(f"{name}: not searched: {why}; use a program", told["message"])
+
+    def test_a_search_that_leaves_out_long_lines_says_why(self):
+        chance = random.Random(7)
+        self.path("f").write_text("".join(chance.choice("ab") for _ in range(300_000)) + "\nneedle\n")
+        done = run(PADDOCK, "search", "[ab]*a[ab]{150}c|needle", "--workspace", self.workspace)
+        self.assertEqual((done.returncode, done.stdout), (0, "f:2:needle\n"))
+        self.assertEqual(done.stderr, "paddock search: long lines were left out, because the pattern is slow on them; make it simpler\n")
 
     def test_globs_that_stand_for_something_else_elsewhere(self):
         self.path("src").mkdir()

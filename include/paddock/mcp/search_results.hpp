@@ -12,6 +12,8 @@
 #include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
+#include <string_view>
+
 namespace paddock::mcp {
 
 /// One object: matches, files or counts as `options.output` says, then the totals, whether they are
@@ -20,6 +22,9 @@ namespace paddock::mcp {
 /// were written.
 std::uint64_t write_matches(json_writer& out, const text_matches& found,
                             const search_options& options, std::size_t json_bytes_max);
+
+/// Why not everything was searched, and what to do; empty: everything was.
+[[nodiscard]] std::string_view notice_of(const text_matches& found);
 
 /// One object: paths, total, whether there are more and where they begin, and what was left out.
 /// Returns how many paths were written.

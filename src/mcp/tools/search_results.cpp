@@ -161,12 +161,16 @@ std::uint64_t write_matches(json_writer& out, const text_matches& found,
                       {"binary", found.binary},
                       {"unreadable", found.coverage.unreadable},
                       {"tooLarge", found.too_large}});
-  std::string_view notice = notice_of(found.coverage, found.exact, found.no_memory);
+  std::string_view notice = notice_of(found);
   const std::uint64_t looked_at = found.searched + found.binary + found.too_large;
   if (notice.empty() && looked_at == 0 && !options.include.empty()) notice = no_file_fits;
   write_reasons(out, found.coverage, found.total_matches, notice, json_bytes_max);
   out.end_object();
   return shown;
+}
+
+std::string_view notice_of(const text_matches& found) {
+  return notice_of(found.coverage, found.exact, found.no_memory);
 }
 
 std::uint64_t write_found(json_writer& out, const found_files& found, const find_options& options,

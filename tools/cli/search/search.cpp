@@ -125,7 +125,7 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
       complain(search_command,
                name_on_output(each.path) + ": not searched: " + why_not_searched(each.why));
     if (!found->exact && found->coverage.unread.empty())
-      complain(search_command, "the search stopped at a limit; search a smaller directory");
+      complain(search_command, std::string(mcp::notice_of(*found)));
   }
   return found->total_matches > 0;
 }
