@@ -1242,6 +1242,9 @@ class Both(Cli):
         for empty in [[""], ["-v", ""], ["-F", "", "a.md"]]:
             self.fails(run(PADDOCK, "search", *empty, "--workspace", self.workspace), 2, "the pattern is empty; ^ matches every line")
         self.fails(run(PADDOCK, "search", "-e", "", "--workspace", self.workspace), 2, "--regexp needs a value")
+        for several, wrong in ((["a)|(b", "zzz"], "'a)|(b': a ) has no ("), (["zzz", "(", ")"], "'(': a ) is missing"), (["a\\", "b"], "'a\\': a backslash")):
+            self.fails(run(PADDOCK, "search", *(f"-e{each}" for each in several), "--workspace", self.workspace), 2, wrong)
+        self.assertEqual(found("-e", "(x|on)e", "-e", "\\(b", "a.md", "c.txt"), "a.md:1:one\nc.txt:1:a\\E(b\n")
         self.assertEqual(found("^", "a.md"), "a.md:1:one\na.md:2:two\na.md:3:three\n")
         self.assertEqual(found("-v", "^"), "")
 

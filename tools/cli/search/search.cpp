@@ -156,7 +156,7 @@ std::string literally(std::string_view text) {
   return out;
 }
 
-/// Any of several patterns.
+/// Any of several patterns, each of which is one alone.
 std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
   std::string all;
   for (const std::string& each : expressions)
@@ -169,9 +169,25 @@ void take_expressions(search_arguments& options) {
   if (options.expressions.empty()) return;
   if (options.given_pattern->count() > 0)
     options.paths.insert(options.paths.begin(), options.pattern);
-  const bool one = options.expressions.size() == 1;
-  options.pattern = one ? options.expressions.front() : any_of(options.expressions, options.fixed);
-  options.fixed = options.fixed && one;
+  options.pattern = options.expressions.front();
+}
+
+/// The pattern of all options; nothing after the program has complained of one.
+std::optional<text_pattern> pattern_of(const search_arguments& options) {
+  const auto compiled = [&](const std::string& text, bool fixed) -> std::optional<text_pattern> {
+    auto made = text_pattern::compile(
+        text, {.syntax = fixed ? pattern_syntax::literal : pattern_syntax::regular_expression,
+               .letters = options.ignore_case ? letter_case::folded : letter_case::exact,
+               .bounds = options.word ? match_bounds::whole_words : match_bounds::anywhere});
+    if (made) return *std::move(made);
+    complain(search_command, "'" + text + "': " + made.error().operation +
+                                 (fixed ? "" : " (-F takes the pattern as it is)"));
+    return std::nullopt;
+  };
+  if (options.expressions.size() < 2) return compiled(options.pattern, options.fixed);
+  for (const std::string& each : options.expressions) // `a)|(b` would be one between the others
+    if (!compiled(each, options.fixed)) return std::nullopt;
+  return compiled(any_of(options.expressions, options.fixed), false);
 }
 
 int run_search(search_arguments options) {
@@ -187,16 +203,8 @@ int run_search(search_arguments options) {
   }
   const auto workspace = open_workspace(search_command, options.workspace);
   if (!workspace) return usage;
-  const auto pattern = text_pattern::compile(
-      options.pattern,
-      {.syntax = options.fixed ? pattern_syntax::literal : pattern_syntax::regular_expression,
-       .letters = options.ignore_case ? letter_case::folded : letter_case::exact,
-       .bounds = options.word ? match_bounds::whole_words : match_bounds::anywhere});
-  if (!pattern) {
-    complain(search_command, "'" + options.pattern + "': " + pattern.error().operation +
-                                 (options.fixed ? "" : " (-F takes the pattern as it is)"));
-    return usage;
-  }
+  const auto pattern = pattern_of(options);
+  if (!pattern) return usage;
   std::vector<glob> include, exclude;
   if (!read_globs(*workspace, options.globs, include, exclude)) return usage;
   if (!read_types(options.types, include)) return usage;
