@@ -133,7 +133,7 @@ private:
   struct place {
     walked_directory* in;
     std::vector<early_directory> early;
-    std::vector<bool> looked_at{}; ///< those that were early; empty before the first
+    std::vector<bool> looked_at{}; ///< entries that were early; empty before the first
     std::size_t entry = 0, next_early = 0;
   };
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace paddock {
@@ -49,15 +50,22 @@ std::vector<candidate> candidates_of(const walked_directory& top, const search_o
   const auto matches = [&work](std::span<const glob> globs, std::string_view path) {
     return std::ranges::any_of(globs, [&](const glob& each) { return each.matches(path, work); });
   };
-  const bool all = options.include.empty() && options.exclude.empty();
+  const auto is_ruled_out = [&](const std::string& path, bool is_file) {
+    const auto rules = options.rules | std::views::reverse;
+    const auto last = std::ranges::find_if(
+        rules, [&](const glob_rule& each) { return each.pattern.matches(path, work); });
+    if (last != rules.end()) return last->leaves_out;
+    return is_file && !std::ranges::all_of(options.rules, &glob_rule::leaves_out);
+  };
+  const bool all = options.include.empty() && options.exclude.empty() && options.rules.empty();
   work_pace entries(options.bounds, look_entries);
   for_each_walked(top, [&](const walked_directory& in, const walked_entry& entry) {
     if (within && !entries()) within = entries.within();
     if (!within) return false;
     const bool file = entry.kind == entry_kind::file;
     if (!all && (file || entry.kind == entry_kind::directory)) {
-      const std::string path = in.path_of(entry).substr(skipped);
-      if (matches(options.exclude, path)) return false;
+      const std::string in_root = in.path_of(entry), path = in_root.substr(skipped);
+      if (matches(options.exclude, path) || is_ruled_out(in_root, file)) return false;
       const bool wanted = !file || options.include.empty() || matches(options.include, path);
       if (within) within = work.within();
       if (!within) return false;
@@ -288,6 +296,8 @@ result<text_matches> search_text(const root& root, std::string_view path,
   for (const std::span<const glob> globs : {options.include, options.exclude})
     for (const glob& each : globs)
       globs_bytes += each.held_bytes();
+  for (const glob_rule& each : options.rules)
+    globs_bytes += each.pattern.held_bytes();
   if (globs_bytes >= globs_bytes_worth_counting)
     PADDOCK_CHECK(tree.memory.grow(globs_bytes, options.bounds));
   text_matches found;

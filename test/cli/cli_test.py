@@ -1300,7 +1300,13 @@ class Both(Cli):
         self.fails(run(PADDOCK, "find", "/etc/passwd", *at), 1, "no match in 4 entries", "a leading slash stands for the directory")
         for glob, paths in {"src/*.c": "src/a.c\n", "/src/*.c": "src/a.c\n", "\\!c": "!c\n"}.items():  # the controls
             self.assertEqual(run(PADDOCK, "find", glob, *at).stdout, paths)
-        self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\n")
+        self.assertEqual(run(PADDOCK, "search", "-l", "-g", "*.c", "-g", "!src/**", "x", *at).stdout, "b.c\n")
+        self.assertEqual(run(PADDOCK, "search", "-l", "-g", "!src/**", "-g", "*.c", "x", *at).stdout, "b.c\nsrc/a.c\n")  # the last decides
+
+    def test_a_glob_that_begins_with_a_slash_is_usable_in_the_workspace_that_is_everything(self):
+        told = run(PADDOCK, "call", "findFiles", "--tools", "coding", "-w", "/", "-a", "glob=/passwd", "-a", "path=etc")
+        self.assertEqual((told.returncode, json.loads(told.stdout)["paths"]), (0, ["etc/passwd"]), told)
+        self.assertEqual(run(PADDOCK, "find", "/passwd", "etc", "-w", "/").stdout, "etc/passwd\n")
 
     def test_a_glob_that_begins_with_a_slash_is_usable_in_the_workspace_that_is_everything(self):
         told = run(PADDOCK, "call", "findFiles", "--tools", "coding", "-w", "/", "-a", "glob=/passwd", "-a", "path=etc")

@@ -111,6 +111,21 @@ class Ripgrep(Judged):
             have = self.lines(run([PADDOCK, "search", *flags, "-g", "*.h", "size_t"], tree))
             self.assertEqual(want, have, flags)
 
+    def test_several_globs_and_where_they_begin(self):
+        for path in ["a.txt", "b.txt", "b.c", "src/a.txt", "src/b.txt", "src/x.c", "src/sub/a.txt", "sub/src/y.txt", "ab/z.txt"]:
+            (self.top / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.top / path).write_text("foo\n")
+        found = 0
+        for globs in [["src/*.txt"], ["/*.txt"], ["/src/*.txt"], ["!a*", "*.txt"], ["*.txt", "!a*"], ["!src/a.txt"], ["!*.txt", "b.txt"],
+                      ["!sub"], ["*.txt", "!sub", "a.txt"], ["!*.c", "x.c", "!src/x.c"], ["**/sub/**"], ["!/sub"], ["*.c", "*.txt", "!b*"]]:
+            for rest in [[], ["src"], ["src", "sub"], ["-t", "c"], ["src/a.txt"]]:
+                flags = ["-l"] + [word for each in globs for word in ("-g", each)]
+                want = run([RG, *RG_FLAGS, *flags, "foo", *rest], self.top, codes=(0, 1, 2))  # 2: no file to search
+                have = run([PADDOCK, "search", *flags, "foo", *rest], self.top)
+                self.assertEqual(self.lines_of_ripgrep(want), self.lines(have), (globs, rest))
+                found += want.count(b"\n")
+        self.assertGreater(found, 100)
+
     def test_context(self):
         tree = self.top / "linux"
         shutil.copytree(HEADERS / "linux", tree, symlinks=True)

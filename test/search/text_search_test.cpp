@@ -185,6 +185,14 @@ TEST_P(Search, TakesGlobs) {
   const std::vector<glob> include = {*glob::compile("*.c")}, exclude = {*glob::compile("sub")};
   EXPECT_EQ("c.c:1:x\nsrc/a.c:1:x\nsrc/sub/b.c:1:x\n", found("x", {.include = include}));
   EXPECT_EQ("c.c:1:x\nsrc/a.c:1:x\nsrc/b.h:1:x\n", found("x", {.exclude = exclude}));
+  const auto rule = [](std::string_view text, bool leaves_out = false) {
+    return glob_rule{*glob::compile(text), leaves_out};
+  };
+  const std::vector<glob_rule> some = {rule("src/*.c"), rule("b.*"), rule("*.h", true)},
+                               others = {rule("*.c", true), rule("b.c")};
+  EXPECT_EQ("src/a.c:1:x\nsrc/sub/b.c:1:x\n", found("x", {.rules = some}));
+  EXPECT_EQ("src/a.c:1:x\nsrc/sub/b.c:1:x\n", found("x", {.rules = some}, {}, "src"));
+  EXPECT_EQ("src/sub/b.c:1:x\n", found("x", {.rules = others}));
 }
 
 TEST_P(Search, TellsWhatIsNoText) {

@@ -33,6 +33,12 @@ enum class search_output : std::uint8_t { lines, files, counts };
 /// Which lines are wanted; the others are called matches nevertheless.
 enum class wanted_lines : std::uint8_t { matching, not_matching };
 
+/// A glob that is matched against paths relative to the root, and what becomes of what it matches.
+struct glob_rule {
+  glob pattern;
+  bool leaves_out = false; ///< files, and directories with all that is in them
+};
+
 struct search_options {
   search_output output = search_output::lines;
   wanted_lines lines = wanted_lines::matching;
@@ -42,6 +48,9 @@ struct search_options {
   std::uint64_t after = 0;         ///< and behind it
   std::uint64_t offset = 0;        ///< matching lines (or files) not returned
   std::uint64_t limit = 200;       ///< matching lines (or files) returned
+  /// The last one that matches decides; a file that none matches is left out where one takes files
+  /// in.
+  std::span<const glob_rule> rules{};
   ignore_files ignored = ignore_files::respect;
   std::uint64_t line_characters_max = 500;            ///< code points of a line that are returned
   /// Files are searched in pieces, at any size; one with a longer line is not searched.

@@ -13,6 +13,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <map>
@@ -49,13 +50,13 @@ void print(std::string_view text) {
 
 /// Globs of -g: one that begins with ! leaves out.
 bool read_globs(const root& workspace, const std::vector<std::string>& given,
-                std::vector<glob>& include, std::vector<glob>& exclude) {
+                std::vector<glob_rule>& rules) {
   for (std::string_view text : given) {
     const bool leaves_out = text.starts_with('!');
     if (leaves_out) text.remove_prefix(1);
     const auto compiled = glob_of(search_command, workspace, text, "-g ");
     if (!compiled) return false;
-    (leaves_out ? exclude : include).push_back(*compiled);
+    rules.push_back({*compiled, leaves_out});
   }
   return true;
 }
@@ -156,7 +157,7 @@ std::string literally(std::string_view text) {
   return out;
 }
 
-/// Any of several patterns, each of which is one alone.
+/// Any of several patterns. Precondition: each is a pattern by itself.
 std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
   std::string all;
   for (const std::string& each : expressions)
@@ -205,18 +206,21 @@ int run_search(search_arguments options) {
   if (!workspace) return usage;
   const auto pattern = pattern_of(options);
   if (!pattern) return usage;
-  std::vector<glob> include, exclude;
-  if (!read_globs(*workspace, options.globs, include, exclude)) return usage;
+  std::vector<glob_rule> rules;
+  if (!read_globs(*workspace, options.globs, rules)) return usage;
+  std::vector<glob> include;
   if (!read_types(options.types, include)) return usage;
+  // As in ripgrep, where a glob takes files in, types do not count.
+  if (!std::ranges::all_of(rules, &glob_rule::leaves_out)) include.clear();
   search_options how{.output = options.list_files ? search_output::files
                                : options.count    ? search_output::counts
                                                   : search_output::lines,
                      .lines = options.invert ? wanted_lines::not_matching : wanted_lines::matching,
                      .include = include,
-                     .exclude = exclude,
                      .before = options.before.value_or(options.context),
                      .after = options.after.value_or(options.context),
                      .limit = options.limit,
+                     .rules = rules,
                      .ignored = options.no_ignore ? ignore_files::disregard : ignore_files::respect,
                      .line_characters_max =
                          options.json ? 500 : std::numeric_limits<std::uint32_t>::max(),
@@ -292,7 +296,8 @@ subcommand add_search(CLI::App& app) {
   parser
       ->add_option(
           "-g,--glob", options->globs,
-          "Search only files that match this glob; with ! before it, all other files (repeatable)")
+          "Search only files that match this glob, by their paths in the workspace; with ! before "
+          "it, all others; the last that matches decides (repeatable)")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   add_choice(*parser, *options);

@@ -125,7 +125,7 @@ int run_changes(const shown_options& options) {
 
 // --- diff ---
 
-/// Which of the entries go into a diff: of a repository is told that it has changed, and not its
+/// Which of the entries go into a diff: a repository is one line, without its
 /// objects and the like.
 enum class diffed : std::uint8_t { entry, repository, nothing };
 
