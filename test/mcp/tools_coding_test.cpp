@@ -113,6 +113,13 @@ TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
   EXPECT_THAT(page.string("notice"), HasSubstr("firstLine " + std::to_string(next)));
   const auto rest = content(R"({"path":"long","firstLine":)" + std::to_string(next) + "}");
   EXPECT_TRUE(text == first + "\n" + rest);
+  const std::string line = std::string(100'000, 'a') + "end";
+  for (const std::string& other : {line, line + "\nlast\n"}) {
+    tree.file("wide", other);
+    const auto cut = call("readTextFile", R"({"path":"wide"})");
+    EXPECT_EQ("line 1 is cut off; firstLine 1 and lastLine 1 give all of it", cut.string("notice"));
+    EXPECT_EQ(line, content(R"({"path":"wide","firstLine":1,"lastLine":1})"));
+  }
   tree.file("short", "x\n"); // the control
   EXPECT_EQ("path content from to totalLines hash", call_path("readTextFile", "short").keys());
   serve({}); // base knows no page

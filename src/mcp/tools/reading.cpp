@@ -124,24 +124,30 @@ tool_result unread(const error& e, std::string_view path) {
                                  "must not be negative, or use exec (tail, grep)"));
 }
 
+enum class shown_part : std::uint8_t { all, whole_lines, part_of_line };
+struct page : line_slice {
+  shown_part part = shown_part::all;
+};
+
 /// The beginning of a text as a page, up to the end of a line if there is one.
-line_slice first_page(std::string beginning) {
-  line_slice page{.text = std::move(beginning), .from = 0, .to = 1};
+page first_page(std::string beginning) {
+  page page{{.text = std::move(beginning), .from = 0, .to = 1}, shown_part::whole_lines};
   if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
     page.text.resize(end);
     page.to = std::ranges::count(page.text, '\n') + 1;
   } else {
     page.text.resize(detail::truncate_to_valid_prefix(page.text).size());
+    page.part = shown_part::part_of_line;
   }
   return page;
 }
 
 /// That of a file that is longer than a page.
-result<line_slice> first_page(workspace_state& state, const call& c, const std::string& path,
-                              line_breaks breaks) {
+result<page> first_page(workspace_state& state, const call& c, const std::string& path,
+                        line_breaks breaks) {
   const std::uint64_t bytes_max = state.limits.read_page_bytes_max;
   PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
-  line_slice page = first_page(std::move(beginning.bytes));
+  page page = first_page(std::move(beginning.bytes));
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}, .breaks = breaks},
                  {.bytes_max = state.limits.read_bytes_max, .bounds = bounds_of(state, c)});
@@ -194,8 +200,16 @@ std::string no_lines_notice(const line_range& range, const line_slice& slice) {
          (slice.total_lines == 1 ? " line" : " lines");
 }
 
-tool_result read_answer(const call& c, const line_slice& slice, bool is_beginning,
-                        std::string_view encoding, std::string_view hash, std::string notice = {}) {
+/// How to go on behind a first page.
+std::string way_on(const page& page) {
+  if (page.part == shown_part::part_of_line)
+    return "line 1 is cut off; firstLine 1 and lastLine 1 give all of it";
+  return "this is the beginning; read on with firstLine " + std::to_string(page.to + 1) +
+         " and a lastLine";
+}
+
+tool_result read_answer(const call& c, const page& slice, std::string_view encoding,
+                        std::string_view hash, std::string notice = {}) {
   const bool numbered = is_numbered(c);
   object_result out;
   out.writer().reserve(slice.text.size() + slice.text.size() / 8 + 256);
@@ -206,10 +220,9 @@ tool_result read_answer(const call& c, const line_slice& slice, bool is_beginnin
   if (!encoding.empty())
     notice += (notice.empty() ? "" : "; ") + std::string("the file is ") + std::string(encoding) +
               ", shown decoded";
-  if (is_beginning) {
+  if (slice.part != shown_part::all) {
     out.writer().key("truncated").boolean(true);
-    notice += std::string(notice.empty() ? "" : "; ") + "this is the beginning; read on with " +
-              "firstLine " + std::to_string(slice.to + 1) + " and a lastLine";
+    notice += (notice.empty() ? "" : "; ") + way_on(slice);
   }
   if (!notice.empty()) out.text("notice", notice);
   if (!hash.empty()) out.text("hash", hash);
@@ -224,7 +237,7 @@ tool_result lines_answer(workspace_state& state, const call& c, std::string_view
   const std::string path = path_argument(c, "path");
   const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
   const bool is_beginning = is_paged && text.size() > bounds.read_page_bytes_max;
-  line_slice slice = lines_of_text(text, range);
+  page slice{lines_of_text(text, range)};
   if (is_beginning) {
     const auto total = slice.total_lines;
     slice = first_page(std::string(text.substr(0, bounds.read_page_bytes_max)));
@@ -234,7 +247,7 @@ tool_result lines_answer(workspace_state& state, const call& c, std::string_view
     return read_too_large(path, *state.root, bounds.read_bytes_max);
   const std::size_t bad = detail::first_invalid_utf8(slice.text);
   if (bad < slice.text.size()) return not_text(state.options.tools, path, slice, bad);
-  return read_answer(c, slice, is_beginning, encoding, hash, no_lines_notice(range, slice));
+  return read_answer(c, slice, encoding, hash, no_lines_notice(range, slice));
 }
 
 /// Lines of a file that was read as a whole, and the hash of just these bytes.
@@ -289,8 +302,12 @@ tool_result read_text_file(workspace_state& state, call& c) {
   }
   const bool is_paged = is_coding && !range.from && !range.to && bounds.read_page_bytes_max > 0;
   const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
-  auto slice =
-      read_lines(*state.root, path, range, {.bytes_max = bytes_max, .bounds = bounds_of(state, c)});
+  auto slice = [&]() -> result<page> {
+    PADDOCK_TRY(line_slice lines,
+                read_lines(*state.root, path, range,
+                           {.bytes_max = bytes_max, .bounds = bounds_of(state, c)}));
+    return page{std::move(lines)};
+  }();
   const bool is_too_large =
       !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
   if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
@@ -298,8 +315,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
   if (!slice) return unread(slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(state.options.tools, path, *slice, bad);
-  return read_answer(c, *slice, is_too_large, {}, {},
-                     is_coding ? no_lines_notice(range, *slice) : std::string());
+  return read_answer(c, *slice, {}, {}, is_coding ? no_lines_notice(range, *slice) : std::string());
 }
 
 tool_result read_image_file(workspace_state& state, call& c) {
