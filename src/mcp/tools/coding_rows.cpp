@@ -45,7 +45,7 @@ constexpr parameter_row short_exec_parameters[] = {
      .presence = optional,
      .description = "",
      .fallback = "true"},
-    {"timeout", type::integer, optional, "Milliseconds, usually 45000, at most 3600000", 0, nullptr,
+    {"timeout", type::integer, optional, "Milliseconds, default 45000, at most 3600000", 0, nullptr,
      1},
 };
 constexpr std::string_view short_exec_schema =
@@ -87,7 +87,7 @@ constexpr coding_row differences[] = {
      .output_schema = short_info_schema},
     {.name = "healthCheck",
      .description = "Report whether the workspace is usable and where it is, when calls fail "
-                    "for no plain reason. For what is in it use mapDirectory.",
+                    "for no apparent reason. For what is in it use mapDirectory.",
      .output_schema = short_health_schema},
     {.name = "readTextFile",
      .description = "Read a UTF-8 text file, or lines of it; of a long one without lines the "

@@ -13,7 +13,7 @@ inline constexpr auto optional = presence::optional;
 
 inline constexpr parameter_row process{"process", type::string, required, ""};
 inline constexpr parameter_row until{"until", type::string, optional,
-                                     "RE2; a matching line ends the wait"};
+                                     "RE2; a matching line ends the wait, of 10000 ms without waitMs"};
 
 inline constexpr parameter_row wait(std::string_view fallback) {
   return {.name = "waitMs",
@@ -25,7 +25,7 @@ inline constexpr parameter_row wait(std::string_view fallback) {
 }
 
 inline constexpr parameter_row start[] = {
-    {"script", type::string, optional, "As of exec", 1},
+    {"script", type::string, optional, "Same as in exec", 1},
     {"command", type::string, optional, "Instead of script", 1},
     {"args", type::string_array, optional, ""},
     {"env", type::string_map, optional, ""},

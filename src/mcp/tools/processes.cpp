@@ -199,6 +199,7 @@ void flush_python(command& run) {
 }
 
 std::int64_t wait_of(const call& c, std::uint64_t otherwise) {
+  if (c.arguments()["until"].exists()) otherwise = 10'000;
   return static_cast<std::int64_t>(count_argument(c, "waitMs", otherwise));
 }
 

@@ -44,7 +44,7 @@ inline constexpr parameter_row restore[] = {
     {.name = "to",
      .type = type::string,
      .presence = optional,
-     .description = "As since of listChanges",
+     .description = "Same as since of listChanges",
      .characters_min = 1,
      .fallback = R"("start")"},
     same_paths,
