@@ -384,7 +384,8 @@ TEST_F(tools_process, what_exec_cuts_of_one_line_is_kept_too) {
 TEST_F(tools_process, a_line_is_waited_for_without_being_told_how_long) {
   const std::string id = id_of(start("read gate; sleep 0.3; echo up; read gate"));
   EXPECT_FALSE(with("writeProcess", id, R"(,"text":"\n")").failed);
-  EXPECT_EQ("up\n", with("readProcess", id, R"(,"until":"up")").string("output"));
+  const auto read = with("readProcess", id, R"(,"until":"up")");
+  EXPECT_EQ("up\n", read.string("output")) << read.json;
 }
 
 TEST_F(tools_process, without_its_reader_nothing_is_kept) {

@@ -13,15 +13,15 @@ inline constexpr auto optional = presence::optional;
 
 inline constexpr parameter_row process{"process", type::string, required, ""};
 inline constexpr parameter_row until{"until", type::string, optional,
-                                     "RE2; a matching line ends the wait, of 10000 ms without waitMs"};
+                                     "RE2; a matching line ends the wait"};
 
-inline constexpr parameter_row wait(std::string_view fallback) {
+/// No fallback: it depends on `until`.
+inline constexpr parameter_row wait(std::string_view fallback_words) {
   return {.name = "waitMs",
           .type = type::integer,
           .presence = optional,
-          .description = "",
-          .minimum = 0,
-          .fallback = fallback};
+          .description = fallback_words,
+          .minimum = 0};
 }
 
 inline constexpr parameter_row start[] = {
@@ -36,7 +36,7 @@ inline constexpr parameter_row start[] = {
      .characters_min = 1,
      .fallback = R"(".")"},
     {"tty", type::boolean, optional, "In a terminal, for prompts and REPLs"},
-    wait("1000"),
+    wait("Default 1000, with until 10000"),
     until,
 };
 inline constexpr parameter_row read[] = {
@@ -45,7 +45,7 @@ inline constexpr parameter_row read[] = {
      .type = type::integer,
      .presence = optional,
      .description = "Offset, from the end if negative; else where the last answer ended"},
-    wait("0"),
+    wait("Default 0, with until 10000"),
     until,
     {.name = "bytesMax",
      .type = type::integer,
