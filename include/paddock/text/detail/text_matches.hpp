@@ -11,7 +11,6 @@
 #include <paddock/text/detail/line_breaks.hpp>
 #include <paddock/text/detail/text_search.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
