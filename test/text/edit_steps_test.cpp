@@ -64,26 +64,6 @@ TEST(EditSteps, DoWhatPlainSearchesDo) {
   EXPECT_GT(made, 10'000U);
 }
 
-TEST(EditSteps, OnePlaceIsOneWhereNoOtherOverlapsIt) {
-  for (const std::string content : {"}\n}\n}\n", "}\r\n}\r\n}\r\n", "}\n}\r\n}\n"}) {
-    SCOPED_TRACE(testing::PrintToString(content));
-    edit_step step{.old_text = "}\n}\n", .new_text = "X"};
-    const auto refused = apply_edits(content, {&step, 1});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, error_code::ambiguous);
-    EXPECT_EQ(refused.error().lines, (lines{0, 1}));
-    step.near_line = 1;
-    const auto second = apply_edits(content, {&step, 1});
-    ASSERT_TRUE(second);
-    EXPECT_EQ(second->text, content.substr(0, content.find('}', 1)) + "X");
-    const auto all = apply_edits(
-        content, std::vector<edit_step>{
-                     {.old_text = "}\n}\n", .new_text = "X", .places = edit_places::all}});
-    ASSERT_TRUE(all);
-    EXPECT_EQ(all->text, "X" + content.substr(content.rfind('}')));
-  }
-}
-
 TEST(EditSteps, AreMadeToTheOutcomeOfTheOneBefore) {
   std::mt19937_64 random(2);
   std::size_t made = 0;

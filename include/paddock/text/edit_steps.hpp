@@ -186,13 +186,8 @@ private:
       counted = offset;
       matches.push_back({offset, size, line});
     };
-    // One place is only one if no other overlaps it.
-    const auto how =
-        step.places == edit_places::one && !step.occurrences ? overlaps::found : overlaps::none;
-    const auto wanted = [&] { return matches.size() <= places_left_ && wanted_(); };
-    const bool is_done = for_each_match(text_, step.old_text, note, wanted, how);
+    if (!for_each_match(text_, step.old_text, note, wanted_)) return failed(error_code::cancelled);
     if (matches.size() > places_left_) return failed(error_code::too_many);
-    if (!is_done) return failed(error_code::cancelled);
     return matches;
   }
 

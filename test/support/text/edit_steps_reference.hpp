@@ -24,10 +24,8 @@ inline std::uint64_t line_of(const std::string& text, std::size_t offset) {
 inline std::optional<std::string> plainly(const std::string& before, const edit_step& step,
                                           std::uint64_t near) {
   std::vector<std::size_t> at;
-  const bool may_overlap = step.places == edit_places::one && !step.occurrences;
-  const std::size_t next = may_overlap ? 1 : step.old_text.size();
   for (std::size_t from = before.find(step.old_text); from != std::string::npos;
-       from = before.find(step.old_text, from + next))
+       from = before.find(step.old_text, from + step.old_text.size()))
     at.push_back(from);
   if (at.empty()) return std::nullopt;
   if (step.occurrences && *step.occurrences != at.size()) return std::nullopt;

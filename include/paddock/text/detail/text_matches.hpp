@@ -4,7 +4,7 @@
 /// Where a text occurs in a content whose lines end with LF or CRLF, as text_edit.hpp says: a CRLF
 /// pair is matched as LF, whole or not at all. Thread-safety: pure.
 ///
-/// The functions call `found(offset, size)` for each match, in order, and ask
+/// The functions call `found(offset, size)` for each match, in order and not overlapping, and ask
 /// `wanted()` about every MiB, and every few thousand matches, whether to go on; they return
 /// false where it is not.
 
@@ -22,25 +22,11 @@ namespace paddock::detail {
 /// Each match costs a search of its own, and a MiB may hold as many as bytes.
 inline constexpr std::uint64_t wanted_step_matches = 4096;
 
-enum class overlaps : std::uint8_t { none, found };
-
-/// Where to look for the next match, and after how many matches to ask whether to go on.
-struct match_steps {
-  explicit match_steps(std::size_t text_bytes, overlaps how) noexcept
-      : next(how == overlaps::found ? 1 : text_bytes),
-        asked(how == overlaps::found
-                  ? std::max<std::uint64_t>(wanted_step_bytes / text_bytes / 8, 1)
-                  : wanted_step_matches) {}
-  std::size_t next;
-  std::uint64_t asked;
-};
-
 /// Byte for byte. Precondition: `text` is not empty; so it is of the others.
 template <class Found, class Wanted>
 [[nodiscard]] bool for_each_exact_match(std::string_view content, std::string_view text,
-                                        Found&& found, Wanted& wanted, overlaps how) {
+                                        Found&& found, Wanted& wanted) {
   const text_finder finder(text);
-  const match_steps steps(text.size(), how);
   std::uint64_t matches = 0;
   std::size_t from = 0;
   // Each step costs as much as the text is long, too.
@@ -53,8 +39,8 @@ template <class Found, class Wanted>
     for (std::size_t at = finder.find(step, std::max(from, begin)); at != std::string_view::npos;
          at = finder.find(step, from)) {
       found(at, text.size());
-      from = at + steps.next;
-      if (++matches % steps.asked == 0 && !wanted()) return false;
+      from = at + text.size();
+      if (++matches % wanted_step_matches == 0 && !wanted()) return false;
     }
   }
   return true;
@@ -92,10 +78,9 @@ private:
 /// time is normalised, together with the end of the one before, where a match may begin.
 template <class Found, class Wanted>
 [[nodiscard]] bool for_each_mixed_match(std::string_view content, std::string_view text,
-                                        Found&& found, Wanted& wanted, overlaps how) {
+                                        Found&& found, Wanted& wanted) {
   constexpr std::size_t piece_bytes = std::size_t{512} * 1024;
   const text_finder finder(text);
-  const match_steps steps(text.size(), how);
   std::uint64_t matches = 0;
   for (std::size_t begin = 0, end = 0; end < content.size();) {
     if (begin > 0 && !wanted()) return false;
@@ -106,11 +91,10 @@ template <class Found, class Wanted>
     std::size_t from = 0;
     for (std::size_t at = finder.find(normalised, 0); at != std::string_view::npos;
          at = finder.find(normalised, from)) {
-      from = at + steps.next;
+      from = at + text.size();
       const std::size_t first = original(at);
-      original_offsets end_of = original; // the next match may begin before this one ends
-      found(begin + first, end_of(at + text.size()) - first);
-      if (++matches % steps.asked == 0 && !wanted()) return false;
+      found(begin + first, original(from) - first);
+      if (++matches % wanted_step_matches == 0 && !wanted()) return false;
     }
     const std::size_t kept = normalised.size() - std::min(normalised.size(), text.size() - 1);
     begin += original(std::max(from, kept));
@@ -120,19 +104,19 @@ template <class Found, class Wanted>
 
 template <class Found, class Wanted>
 [[nodiscard]] bool for_each_match(std::string_view content, std::string_view old_text,
-                                  Found&& found, Wanted& wanted, overlaps how = overlaps::none) {
+                                  Found&& found, Wanted& wanted) {
   // Without a break inside, and without a CR at the end that could be half of a pair, a match is a
   // run of equal bytes.
   const bool ends_in_cr = old_text.back() == '\r';
   if (!ends_in_cr && old_text.find('\n') == std::string_view::npos)
-    return for_each_exact_match(content, old_text, found, wanted, how);
+    return for_each_exact_match(content, old_text, found, wanted);
   const auto endings = line_endings_of(content, wanted);
   if (!endings) return false;
   if (endings == line_endings::no_pairs)
-    return for_each_exact_match(content, with_line_breaks(old_text, "\n"), found, wanted, how);
+    return for_each_exact_match(content, with_line_breaks(old_text, "\n"), found, wanted);
   if (endings == line_endings::all_pairs && !ends_in_cr)
-    return for_each_exact_match(content, with_line_breaks(old_text, "\r\n"), found, wanted, how);
-  return for_each_mixed_match(content, with_line_breaks(old_text, "\n"), found, wanted, how);
+    return for_each_exact_match(content, with_line_breaks(old_text, "\r\n"), found, wanted);
+  return for_each_mixed_match(content, with_line_breaks(old_text, "\n"), found, wanted);
 }
 
 /// The line break that new text in place of a match is to use, see text_edit.hpp.
