@@ -57,8 +57,13 @@ bool is_theirs_alone(const store::impl& of, const path_changes& all, const known
 
 /// Whether others have put a file back themselves: of the agent's work nothing is left there.
 bool is_given_back(const path_change& each) {
-  return each.other_since && each.after.is_content() && each.before.same_content(each.after) &&
-         each.before.mode == each.after.mode;
+  return each.other_since && each.after.is_content() && each.before.same_but_for_time(each.after);
+}
+
+/// Nothing there counts to the agent any more.
+void drop_agents_share(path_change& of) {
+  of.by_agent = of.by_tool = false;
+  of.before = of.at_checkpoint;
 }
 
 /// To whom a step counts, and what the agent has met.
@@ -85,8 +90,7 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   const bool is_restored = is_restore && !is_taken_back && to.at_checkpoint.same_as(step.after);
   if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
   if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
-  to.by_agent = to.by_tool = false;
-  to.before = to.at_checkpoint;
+  drop_agents_share(to);
   to.last = {};
 }
 
@@ -152,10 +156,8 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
       const bool is_nobodys = is_others && is_refresh(of, all, each.path, each.before, each.after);
       if (is_first || !is_nobodys) to.time_ms = record.time_ms;
       if (is_nobodys) continue;
-      if (is_others && to.by_agent && is_theirs_alone(of, all, to.before, each)) {
-        to.by_agent = to.by_tool = false;
-        to.before = to.at_checkpoint;
-      }
+      if (is_others && to.by_agent && is_theirs_alone(of, all, to.before, each))
+        drop_agents_share(to);
       take_step(to, each, record, asked.who);
     }
     follow_moves(record, asked.who, all);
@@ -167,8 +169,8 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
     PADDOCK_CHECK(asked.bounds.check());
     each.after = of.index.find(path);
     if (is_given_back(each)) {
-      each.before = each.at_checkpoint;
-      each.by_agent = each.by_tool = each.other_since = each.is_theirs = false;
+      drop_agents_share(each);
+      each.other_since = each.is_theirs = false;
     }
   }
   return all;

@@ -133,12 +133,7 @@ public:
     const cause* const who = announced != nullptr ? announced : earlier;
     auto [at, is_new] = places_.try_emplace(who, records_.size());
     if (is_new) {
-      const cause& by = who != nullptr ? *who : rest_;
-      records_.push_back({.kind = record_kind::operation,
-                          .time_ms = time_ms_,
-                          .by = by.by,
-                          .tool = by.tool,
-                          .command = by.command});
+      records_.push_back(operation_of(who != nullptr ? *who : rest_, time_ms_));
     }
     note_loss(step, who != nullptr ? *who : rest_, what);
     records_[at->second].transitions.push_back(std::move(step));

@@ -78,6 +78,14 @@ private:
 [[nodiscard]] inline cause cause_of(const journal_record& work) {
   return {.by = work.by, .tool = work.tool, .command = work.command};
 }
+/// A record for transitions of that cause.
+[[nodiscard]] inline journal_record operation_of(const cause& by, std::int64_t time_ms) {
+  return {.kind = record_kind::operation,
+          .time_ms = time_ms,
+          .by = by.by,
+          .tool = by.tool,
+          .command = by.command};
+}
 /// Whether work under way may have changed anything, beside a tool whose paths say what.
 [[nodiscard]] inline bool is_command(const journal_record& work) {
   return work.by == author::exec;

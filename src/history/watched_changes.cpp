@@ -18,14 +18,6 @@ bool is_this(const known_state& then, const known_state& now) {
                              then.modified_ns == now.modified_ns && then.mode == now.mode));
 }
 
-journal_record operation_of(const cause& by) {
-  return {.kind = record_kind::operation,
-          .time_ms = now_ms(),
-          .by = by.by,
-          .tool = by.tool,
-          .command = by.command};
-}
-
 } // namespace
 
 watched_changes::watched_changes(const store::impl& in, std::span<const std::string> paths)
@@ -112,8 +104,9 @@ void watched_changes::add_moved(store::impl& in, journal_record& before,
 
 result<void> watched_changes::record(store::impl& in, const cause& by, const cause& others,
                                      const scan_outcome& found) {
-  journal_record before = operation_of(others), own = operation_of(by);
-  journal_record later = operation_of(others);
+  const std::int64_t now = now_ms();
+  journal_record before = operation_of(others, now), own = operation_of(by, now);
+  journal_record later = operation_of(others, now);
   const auto add = [](journal_record& to, const std::string& path, const known_state& was,
                       const known_state& is) {
     if (!was.same_as(is)) to.transitions.push_back({.path = path, .before = was, .after = is});
@@ -137,9 +130,9 @@ result<void> watched_changes::record(store::impl& in, const cause& by, const cau
     const bool is_gone = known.exists() && std::ranges::any_of(found.gone, [&](const auto& top) {
                            return is_in(path, top);
                          });
-    const known_state now = is_met ? at->seen : is_gone ? known_state() : known;
+    const known_state present = is_met ? at->seen : is_gone ? known_state() : known;
     // Absorbing the scan records it.
-    if ((is_met || is_gone) && is_this(made.after, now)) continue;
+    if ((is_met || is_gone) && is_this(made.after, present)) continue;
     made.after.is_ignored = made.after.exists() && is_ignored;
     add(own, path, last, made.after);
     if (!is_met && !is_gone) add(later, path, made.after, known);
