@@ -5,6 +5,7 @@
 #include "mcp/tools/edits.hpp"
 
 #include <paddock/path/lexical_path.hpp>
+#include <paddock/text/detail/line_breaks.hpp>
 #include <paddock/text/text_edit.hpp>
 
 #include <algorithm>
@@ -247,7 +248,7 @@ change_planner::patched(std::string_view text, std::span<const patch_hunk> hunks
   };
   const std::uint64_t line_bytes = options_.matching == text_matching::exact ? 60 : 120;
   memory_share of_lines; // for their index
-  const auto lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+  const std::uint64_t lines = detail::count_breaks(text).all;
   if (const auto taken = of_lines.grow(line_bytes * lines, bounds_now()); !taken)
     return failed_change(mcp::refusal_of(taken.error()));
   std::vector<patch_hunk> left(hunks.begin(), hunks.end());

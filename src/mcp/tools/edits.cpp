@@ -9,6 +9,7 @@
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/file/file.hpp>
+#include <paddock/text/detail/line_breaks.hpp>
 #include <paddock/text/unified_diff.hpp>
 
 #include <algorithm>
@@ -26,8 +27,9 @@ bool has_beyond_ascii(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
-std::uint64_t breaks_in(std::string_view text) {
-  return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+/// What is said of texts that were not compared.
+unified_diff_text not_compared() {
+  return {.text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
 }
 
 /// What the answer tells of them.
@@ -145,16 +147,16 @@ std::optional<refusal> contradiction_in(std::span<const edit_step> steps, std::s
 unified_diff_text diff_of(std::string_view before, std::string_view after,
                           const unified_diff_options& options, const work_bounds& bounds) {
   if (before == after) return {};
-  const unified_diff_text left_out{
-      .text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
-  if (before.size() > diffed_bytes_max || after.size() > diffed_bytes_max) return left_out;
+  if (std::max(before.size(), after.size()) > diffed_bytes_max) return not_compared();
   const auto old_text = text_of(before), new_text = text_of(after);
-  if (!old_text || !new_text) return left_out;
-  const std::uint64_t lines = breaks_in(old_text->text()) + breaks_in(new_text->text());
+  if (!old_text || !new_text) return not_compared();
+  const std::uint64_t lines =
+      detail::count_breaks(old_text->text()).all + detail::count_breaks(new_text->text()).all;
   work_bounds beside = bounds; // the texts, for which the call holds memory
   beside.held = std::max(beside.held, std::uint64_t{1});
   memory_share memory;
-  if (lines > diffed_lines_max || !memory.grow(lines * bytes_for_line, beside)) return left_out;
+  if (lines > diffed_lines_max || !memory.grow(lines * bytes_for_line, beside))
+    return not_compared();
   return unified_diff(old_text->text(), new_text->text(), options,
                       [&] { return bounds.check().has_value(); });
 }
@@ -250,7 +252,7 @@ tool_result edit_file(workspace_state& state, call& c) {
     out.writer().key("occurrences").unsigned_integer(place.occurrences).end_object();
   }
   out.writer().end_array();
-  unified_diff_text diff{.text = {}, .added = 0, .removed = 0, .hunks = 1, .hunks_left_out = 1};
+  unified_diff_text diff = not_compared();
   if (done.before)
     diff = diff_of(*done.before, *done.after,
                    {.bytes_max = std::min(diff_bytes_max, result_bytes_max(c) / 4),
