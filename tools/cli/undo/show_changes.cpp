@@ -116,17 +116,16 @@ int run_changes(const shown_options& options) {
   else
     print_changes(*found, opened);
   if (!options.json && found->total == 0)
-    if (const auto earlier = earlier_changes(opened, options, "paddock changes --since");
-        !earlier.empty())
-      print_words("%s\n", earlier.c_str());
+    print_earlier_changes(opened, options, "paddock changes --since");
   complain_of_unknown(program, opened, found->unknown);
   return found->unknown.empty() ? success : usage;
 }
 
 // --- diff ---
 
-/// Which of the entries go into a diff: a repository is one line, without its
-/// objects and the like.
+constexpr std::string_view diff_program = "paddock diff";
+
+/// Which of the entries go into a diff: a repository is one line, without its objects and the like.
 enum class diffed : std::uint8_t { entry, repository, nothing };
 
 diffed how_diffed(const history::change& each, bool is_git_asked) {
@@ -206,7 +205,7 @@ public:
   }
   void leave_out(const std::string& path, std::string_view reason) {
     if (++left_out_ <= named_max)
-      complain(program, name_on_output(path) + " is not in the patch: " + std::string(reason));
+      complain(diff_program, name_on_output(path) + " is not in the patch: " + std::string(reason));
   }
   /// The exit code.
   [[nodiscard]] int finish() {
@@ -216,13 +215,12 @@ public:
         leave_out(path, "git has no empty directories");
     }
     if (left_out_ > named_max)
-      complain(program, std::to_string(left_out_ - named_max) + " more are not in the patch");
+      complain(diff_program, std::to_string(left_out_ - named_max) + " more are not in the patch");
     return left_out_ == 0 ? success : failed;
   }
 
 private:
   static constexpr std::size_t named_max = 100;
-  static constexpr std::string_view program = "paddock diff";
 
   static std::string_view reason_for(const history::entry_state& before,
                                      const history::entry_state& after) {
@@ -245,7 +243,7 @@ int print_patch(history::store& store, const history::change_list& found, bool i
     if (is_git_asked || !history::is_of_git(each.path))
       printer.add(each);
     else
-      complain("paddock diff", name_on_output(each.path) + " is left out: git changes no .git");
+      complain(diff_program, name_on_output(each.path) + " is left out: git changes no .git");
   }
   return printer.finish();
 }
@@ -277,15 +275,14 @@ void print_for_people(history::store& store, const history::change_list& found, 
                   name_on_output(each.path).c_str(), std::string(name_of(each.kind)).c_str());
   }
   if (!is_exact)
-    complain("paddock diff",
+    complain(diff_program,
              "control characters are shown as ?; --raw gives each byte, for git apply");
 }
 
 int run_diff(const shown_options& options) {
-  constexpr std::string_view program = "paddock diff";
-  const auto opened = open_store(program, options);
+  const auto opened = open_store(diff_program, options);
   if (opened.store == nullptr) return usage;
-  const auto paths = paths_in_history(program, opened, options);
+  const auto paths = paths_in_history(diff_program, opened, options);
   if (!paths) return usage;
   const bool is_git_asked = std::ranges::any_of(*paths, history::is_of_git);
   const auto found = opened.store->changes({.since = opened.since,
@@ -295,7 +292,7 @@ int run_diff(const shown_options& options) {
                                             .moves_as_one = options.json || !options.is_raw,
                                             .git_as_one = !is_git_asked,
                                             .by = history::author::other});
-  if (!found) return complain_of_history(program, *opened.store, options, found.error());
+  if (!found) return complain_of_history(diff_program, *opened.store, options, found.error());
   int code = success;
   if (options.json)
     print_diffs_as_json(*opened.store, *found, is_git_asked);
@@ -303,7 +300,7 @@ int run_diff(const shown_options& options) {
     code = print_patch(*opened.store, *found, is_git_asked);
   else
     print_for_people(*opened.store, *found, is_git_asked);
-  complain_of_unknown(program, opened, found->unknown);
+  complain_of_unknown(diff_program, opened, found->unknown);
   return found->unknown.empty() ? code : usage;
 }
 

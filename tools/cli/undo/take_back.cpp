@@ -151,9 +151,7 @@ int run_undo(const restore_options& options) {
   else
     print_restored(opened, *done, options.dry_run);
   if (!options.json && done->restored == 0 && done->conflicts.empty())
-    if (const auto earlier = earlier_changes(opened, options, "paddock undo --dry-run --to");
-        !earlier.empty())
-      print_words("%s\n", earlier.c_str());
+    print_earlier_changes(opened, options, "paddock undo --dry-run --to");
   complain_of_rest(program, opened, *done, options.force);
   return done->conflicts.empty() ? success : failed;
 }

@@ -252,20 +252,21 @@ std::string checkpoint_text(history::store& store, std::uint64_t number) {
   return text + " (" + label + (label.empty() ? "" : ", ") + local_time(found->time_ms) + ")";
 }
 
-std::string earlier_changes(const open_history_result& opened, const undo_options& options,
-                            std::string_view step) {
-  if (options.since != "start" || !options.paths.empty()) return {};
+void print_earlier_changes(const open_history_result& opened, const undo_options& options,
+                           std::string_view step) {
+  if (options.since != "start" || !options.paths.empty()) return;
   const auto all = opened.store->checkpoints();
-  if (all.empty() || all.front().number >= opened.store->state().start) return {};
+  if (all.empty() || all.front().number >= opened.store->state().start) return;
   const auto found = opened.store->changes({.since = all.front().number,
                                             .limit = 1,
                                             .git_as_one = true,
                                             .look = false,
                                             .by = history::author::other});
-  if (!found || found->total == 0) return {};
-  return count_of(found->total, "change", "changes") + " before that, since " +
-         checkpoint_text(*opened.store, found->since) + ": " + std::string(step) + ' ' +
-         std::to_string(found->since);
+  if (!found || found->total == 0) return;
+  const std::string text = count_of(found->total, "change", "changes") + " before that, since " +
+                           checkpoint_text(*opened.store, found->since) + ": " + std::string(step) +
+                           ' ' + std::to_string(found->since);
+  print_words("%s\n", text.c_str());
 }
 
 std::string running_text(const std::vector<history::running_command>& running) {

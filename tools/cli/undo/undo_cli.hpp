@@ -90,10 +90,10 @@ void complain_of_checkpoint(std::string_view program, history::store& store,
 [[nodiscard]] std::string local_time(std::int64_t unix_ms);
 /// "checkpoint 4 (before the merge, 2026-03-01 12:30:05)".
 [[nodiscard]] std::string checkpoint_text(history::store& store, std::uint64_t number);
-/// Where a command that compares with the last start found nothing: what changed before that start
-/// and `step`, such as "paddock undo --to", with the first checkpoint; empty: nothing did.
-[[nodiscard]] std::string earlier_changes(const open_history_result& opened,
-                                          const undo_options& options, std::string_view step);
+/// For a command that compares with the last start and found nothing: says what changed before that
+/// start, if anything did, and `step`, such as "paddock undo --to", with the first checkpoint.
+void print_earlier_changes(const open_history_result& opened, const undo_options& options,
+                           std::string_view step);
 /// "exec: make -j4; startProcess: npm run dev".
 [[nodiscard]] std::string running_text(const std::vector<history::running_command>& running);
 /// "the tool editFile", "make -j4", "a person, with undo", "somebody else".
