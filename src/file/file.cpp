@@ -131,7 +131,7 @@ result<void> check_existing_target(const place& where) {
 result<void> write_observed(const place& where, const opened& file, std::string_view bytes,
                             const work_bounds& bounds) {
   const displaced_entry there{where.parent.get(), where.name.c_str(), &file.status};
-  if (is_observed()) report_change(where.path, there, file.status); // the content is still there
+  report_change(where.path, there, file.status); // the content is still there
   auto written = write_without_set_id_bits(file, bytes, bounds);
   if (!written) (void)sys::ftruncate(file.fd.get(), file.status.size).has_value();
   if (!is_observed()) return written;

@@ -154,9 +154,9 @@ tool_result run_prepared(workspace_state& state, call& c, request& r) {
   if (outcome) {
     r.read_only = outcome->read_only;
     note_confinement(state, outcome->confinement);
-  }
-  if (!outcome && outcome.error().code == error_code::confinement_unavailable)
+  } else if (outcome.error().code == error_code::confinement_unavailable) {
     note_confinement(state, outcome.error().confinement);
+  }
   if (!outcome)
     return command_not_started(*state.root, outcome.error(), r.run, path_argument(c, "cwd"),
                                state.options.tools);

@@ -125,13 +125,13 @@ tool_result unread(const error& e, std::string_view path) {
 }
 
 enum class shown_part : std::uint8_t { all, whole_lines, part_of_line };
-struct page : line_slice {
+struct shown_lines : line_slice {
   shown_part part = shown_part::all;
 };
 
 /// The beginning of a text as a page, up to the end of a line if there is one.
-page first_page(std::string beginning) {
-  page page{{.text = std::move(beginning), .from = 0, .to = 1}, shown_part::whole_lines};
+shown_lines first_page(std::string beginning) {
+  shown_lines page{{.text = std::move(beginning), .from = 0, .to = 1}, shown_part::whole_lines};
   if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
     page.text.resize(end);
     page.to = std::ranges::count(page.text, '\n') + 1;
@@ -143,11 +143,11 @@ page first_page(std::string beginning) {
 }
 
 /// That of a file that is longer than a page.
-result<page> first_page(workspace_state& state, const call& c, const std::string& path,
-                        line_breaks breaks) {
+result<shown_lines> first_page(workspace_state& state, const call& c, const std::string& path,
+                               line_breaks breaks) {
   const std::uint64_t bytes_max = state.limits.read_page_bytes_max;
   PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
-  page page = first_page(std::move(beginning.bytes));
+  shown_lines page = first_page(std::move(beginning.bytes));
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}, .breaks = breaks},
                  {.bytes_max = state.limits.read_bytes_max, .bounds = bounds_of(state, c)});
@@ -201,14 +201,14 @@ std::string no_lines_notice(const line_range& range, const line_slice& slice) {
 }
 
 /// How to go on behind a first page.
-std::string way_on(const page& page) {
+std::string way_on(const shown_lines& page) {
   if (page.part == shown_part::part_of_line)
     return "line 1 is cut off; firstLine 1 and lastLine 1 give all of it";
   return "this is the beginning; read on with firstLine " + std::to_string(page.to + 1) +
          " and a lastLine";
 }
 
-tool_result read_answer(const call& c, const page& slice, std::string_view encoding,
+tool_result read_answer(const call& c, const shown_lines& slice, std::string_view encoding,
                         std::string_view hash, std::string notice = {}) {
   const bool numbered = is_numbered(c);
   object_result out;
@@ -237,7 +237,7 @@ tool_result lines_answer(workspace_state& state, const call& c, std::string_view
   const std::string path = path_argument(c, "path");
   const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
   const bool is_beginning = is_paged && text.size() > bounds.read_page_bytes_max;
-  page slice{lines_of_text(text, range)};
+  shown_lines slice{lines_of_text(text, range)};
   if (is_beginning) {
     const auto total = slice.total_lines;
     slice = first_page(std::string(text.substr(0, bounds.read_page_bytes_max)));
@@ -302,11 +302,11 @@ tool_result read_text_file(workspace_state& state, call& c) {
   }
   const bool is_paged = is_coding && !range.from && !range.to && bounds.read_page_bytes_max > 0;
   const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
-  auto slice = [&]() -> result<page> {
+  auto slice = [&]() -> result<shown_lines> {
     PADDOCK_TRY(line_slice lines,
                 read_lines(*state.root, path, range,
                            {.bytes_max = bytes_max, .bounds = bounds_of(state, c)}));
-    return page{std::move(lines)};
+    return shown_lines{std::move(lines)};
   }();
   const bool is_too_large =
       !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
