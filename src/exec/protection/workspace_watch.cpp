@@ -180,8 +180,9 @@ std::shared_ptr<workspace_then> workspace_watch::index::note(int workspace) {
 /// end looks at it, too.
 workspace_watch::made workspace_watch::index::sweep(int workspace, workspace_then& then,
                                                     const command_marks* marks) {
-  const std::scoped_lock lock(guard_);
+  // Before `guard_`, as at the beginning of a command.
   const auto turn = marks != nullptr ? marks->turn() : file_descriptor();
+  const std::scoped_lock lock(guard_);
   if (marks != nullptr) marks->take_news(then);
   constexpr unsigned closed_depth_max = 64;
   for (unsigned depth = 0; depth < closed_depth_max; ++depth)

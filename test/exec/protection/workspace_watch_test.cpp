@@ -5,22 +5,28 @@
 #include "exec/protection/workspace_watch.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
+#include "support/process/descriptors.hpp"
 #include "sys/syscall.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <system_error>
+#include <thread>
 
 namespace paddock {
 namespace {
@@ -202,6 +208,36 @@ TEST_F(left_commands_test, what_another_server_has_replaced_is_looked_at_again) 
     EXPECT_EQ(other.sweep_repositories(top.get()).moved.size(), has_place ? 1u : 0u);
     EXPECT_EQ(is_armed("ws/made"), !has_place);
   }
+}
+
+/// An end that waits for the turn keeps no beginning waiting, which may hold the turn itself.
+TEST_F(left_commands_test, an_end_that_waits_for_its_turn_holds_nobody_up) {
+  const auto places = [this] {
+    std::ptrdiff_t open = 0;
+    for (const std::string& each : test::open_descriptors()) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink("/proc/self/fd/" + each, gone) == tree / "state") ++open;
+    }
+    return open;
+  };
+  const auto names = usual_protected_names();
+  auto ends = begin();
+  const file_descriptor others(::open((tree / "state").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(others.get(), LOCK_EX), 0);
+  const auto before = places();
+  std::atomic<bool> has_ended = false;
+  std::thread end([&] {
+    (void)ends.sweep_repositories(top.get());
+    has_ended = true;
+  });
+  while (places() == before && !has_ended)
+    std::this_thread::yield();
+  const auto begun = workspace_watch::begin(
+      top.get(), {.names = names, .write_paths = {}, .read_only_paths = {}}, {.sweeps = false});
+  EXPECT_THAT(begun, test::IsOk());
+  EXPECT_FALSE(has_ended);
+  EXPECT_EQ(::flock(others.get(), LOCK_UN), 0);
+  end.join();
 }
 
 TEST_F(workspace_watch_test, what_cannot_be_looked_at_is_not_taken_for_absent) {
