@@ -51,7 +51,9 @@ public:
         continue;
       }
       PADDOCK_TRY(files.emplace_back(), read_file());
-      if (lines_.ends_inside_line()) return lines_.fault_before(cut_off);
+      if (const std::string_view last = lines_.line_without_end();
+          !last.empty() && !is_whole(last, files.back()))
+        return lines_.fault_before(cut_off);
     }
     if (files.empty())
       return lines_.fault(
@@ -74,6 +76,14 @@ private:
       "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
       "end, or correct the numbers in that head";
 
+  /// Whether the last line, which has no end, is whole: what a hunk shows of the file would else
+  /// not be there. Of a line that comes nothing tells.
+  [[nodiscard]] static bool is_whole(std::string_view line, const file_patch& file) {
+    if (file.hunks.empty()) return false;
+    return line.front() == '\\' ? line == "\\ No newline at end of file"
+                                : file.hunks.back().lines.back().action != line_action::add;
+  }
+
   /// Whether the line, which was passed, begins a file or a hunk, and nothing else of it follows.
   [[nodiscard]] bool is_cut_head(std::string_view line) const {
     constexpr std::string_view heads[] = {"--- ", "diff --git ", "@@ -", "index "}, other = "+++ ";
@@ -81,7 +91,8 @@ private:
       return true;
     return lines_.is_over() && !line.empty() &&
            std::ranges::any_of(heads, [&](std::string_view head) {
-             return line.starts_with(head) || (lines_.ends_inside_line() && head.starts_with(line));
+             return line.starts_with(head) ||
+                    (!lines_.line_without_end().empty() && head.starts_with(line));
            });
   }
 

@@ -82,9 +82,10 @@ public:
   [[nodiscard]] patch_fault fault_before(const char* what) const noexcept {
     return {{error_code::invalid_argument, 0, what}, at_ - 1};
   }
-  /// Whether nothing follows, and the last line has no end: the text may be cut off in it.
-  [[nodiscard]] bool ends_inside_line() const noexcept {
-    return is_over() && !lines_.empty() && !lines_.back().ends_with('\n');
+  /// The last line of the text, where it has no end and was passed: it may be cut off. Else empty.
+  [[nodiscard]] std::string_view line_without_end() const noexcept {
+    return is_over() && !lines_.empty() && !lines_.back().ends_with('\n') ? lines_.back()
+                                                                          : std::string_view();
   }
 
 private:

@@ -189,7 +189,8 @@ class GitDecides(unittest.TestCase):
                     shutil.rmtree(copy, ignore_errors=True)
                     shutil.copytree(directory, copy)
                 ran = self.apply(ours, cut)
-                (self.top / "patch").write_bytes(cut)
+                # Of a last line without its end git takes none; we do where the file shows that it is whole.
+                (self.top / "patch").write_bytes(cut if cut.endswith(b"\n") else cut + b"\n")
                 judged = self.git(gits, "apply", "--whitespace=nowarn", self.top / "patch")
                 cuts += 1
                 self.assertIn(ran.returncode, (0, 1, 3), ran.stderr + cut)
@@ -213,6 +214,7 @@ class GitDecides(unittest.TestCase):
                  b"diff --git a/c b/d\nsimilarity index 100%\nrename from c\nrename to d\n")
         taken = []
         ends = [patch.index(b"@@ -6"), patch.index(b"diff --git a/b"), patch.index(b"\\ No newline"), patch.index(b"diff --git a/c")]
+        ends = sorted(ends + [ends[0] - 1, ends[1] - 1, ends[3] - 1])  # and without the last newline, but for a line that comes
         for at in sorted({*range(1, len(patch), STEP), *ends}):
             copy = self.top / "copy"
             shutil.rmtree(copy, ignore_errors=True)
