@@ -68,9 +68,9 @@ private:
   std::optional<line_index> exact_, loose_;       ///< of all hunks, once one is looked for
   std::size_t wanted_begin_ = 0;                  ///< where the next hunk is in its lines
   std::size_t exact_begin_ = 0, loose_begin_ = 0; ///< and where they begin
-  std::size_t at_ = 0;     ///< the first line that is neither copied nor removed
+  std::size_t at_ = 0;                  ///< the first line that is neither copied nor removed
   std::optional<bool> has_pairs_alone_; ///< whether each line of the file ends with CRLF
-  std::int64_t shift_ = 0; ///< by how much the last hunk stood elsewhere than it said
+  std::int64_t shift_ = 0;              ///< by how much the last hunk stood elsewhere than it said
   std::vector<hunk_place> made_;
   std::string out_;
 
@@ -341,6 +341,21 @@ result<patched_text, hunk_failure> apply_hunks(std::string_view content,
   for (std::size_t made = 0; made < hunks.size(); ++made)
     PADDOCK_CHECK(applier.make());
   return std::move(applier).outcome();
+}
+
+std::vector<patch_hunk> inverse_of(std::span<const patch_hunk> hunks) {
+  std::vector<patch_hunk> out(hunks.begin(), hunks.end());
+  std::uint64_t added = 0, removed = 0; // before each hunk
+  for (patch_hunk& hunk : out) {
+    if (hunk.line) *hunk.line += added - std::min(removed, *hunk.line + added);
+    for (hunk_line& line : hunk.lines) {
+      if (line.action == line_action::keep) continue;
+      const bool is_new = line.action == line_action::add;
+      ++(is_new ? added : removed);
+      line.action = is_new ? line_action::remove : line_action::add;
+    }
+  }
+  return out;
 }
 
 hunk_texts texts_of(const patch_hunk& hunk) {

@@ -565,7 +565,7 @@ class Apply(Cli):
         for patch, *words in [("", "paddock apply: there is no patch in the input: "), ("hello\n", "paddock apply: there is no patch in the input: "), (edit.format("f") + edit.format("absent"), "absent: ", "no such file"),
                               (edit.format("f") + edit.format(".envrc"), ".envrc: ", "not changed, because programs"),
                               (edit.format("f") + edit.format("../f"), "../f: ", "leaves the workspace"),
-                              (edit.format("f") + edit.format("f"), "f: hunk 1 (line 8 of the patch)", "the parts of the patch before it have changed this file")]:
+                              (edit.format("f") + edit.format("f"), "f: hunk 1 is already applied (line 1)", "the parts of the patch before it have changed this file")]:
             self.refused(self.apply(patch), 1, *words)
             self.assertEqual(self.tree(), before)
         self.refused(run(PADDOCK, "apply", "/absent", "--workspace", self.workspace), 2, "/absent is not there")

@@ -16,22 +16,6 @@
 namespace paddock::cli {
 namespace {
 
-/// The hunks that take the same change back.
-std::vector<patch_hunk> inverse_of(std::span<const patch_hunk> hunks) {
-  std::vector<patch_hunk> out(hunks.begin(), hunks.end());
-  std::uint64_t added = 0, removed = 0; // before each hunk
-  for (patch_hunk& hunk : out) {
-    if (hunk.line) *hunk.line += added - std::min(removed, *hunk.line + added);
-    for (hunk_line& line : hunk.lines) {
-      if (line.action == line_action::keep) continue;
-      const bool is_new = line.action == line_action::add;
-      ++(is_new ? added : removed);
-      line.action = is_new ? line_action::remove : line_action::add;
-    }
-  }
-  return out;
-}
-
 /// The files of a patch while it is taken back, part by part.
 class taken_back_files {
 public:

@@ -9,11 +9,12 @@
 /// Every line that a hunk shows as it was has to be there, byte for byte but for the CR of a line
 /// end; nothing is tried that comes near, unless it is asked for (text_matching.hpp). A hunk
 /// belongs where it says; if its lines do not stand there, then to the one other place where they
-/// do, and to none of several. What a hunk with line numbers shows nothing of is not there: the file
-/// begins or ends with its lines (`belongs_to_top`, `belongs_to_end`). Counts in the head of a hunk
-/// that are not right are passed over, for models count badly: what follows the last counted line
-/// and begins as lines of a hunk do belongs to it, too. But a patch that was cut off is refused:
-/// the last hunk has fewer lines than its head says, or the text ends inside a line. And a line in a hunk that is none of its lines is refused where the hunk goes on
+/// do, and to none of several. What a hunk with line numbers shows nothing of is not there: the
+/// file begins or ends with its lines (`belongs_to_top`, `belongs_to_end`). Counts in the head of a
+/// hunk that are not right are passed over, for models count badly: what follows the last counted
+/// line and begins as lines of a hunk do belongs to it, too. But a patch that was cut off is
+/// refused: the last hunk has fewer lines than its head says, or the text ends inside a line
+/// that comes. And a line in a hunk that is none of its lines is refused where the hunk goes on
 /// behind it, and so is a patch that changes nothing in a file: no part of a patch is left out.
 ///
 /// Not guaranteed: binary patches and those of symbolic links, submodules or other modes than
@@ -115,6 +116,9 @@ struct patched_text {
 [[nodiscard]] result<patched_text, hunk_failure>
 apply_hunks(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching,
             detail::function_view<bool()> wanted = {});
+
+/// The hunks that take the same change back.
+[[nodiscard]] std::vector<patch_hunk> inverse_of(std::span<const patch_hunk> hunks);
 
 /// Whether the hunk has line numbers, begins at the first line and shows none before its change, so
 /// that the file begins with its lines. A hunk that keeps no line (`-U0`) shows nothing at all.

@@ -3,6 +3,7 @@
 
 #include "mcp/tools/tools.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/path/protected_names.hpp>
 #include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/text_matches.hpp>
@@ -101,6 +102,30 @@ std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown
          "the file";
 }
 
+/// Where the lines of the hunk stand as they are to be: where it says, or in one place with a word
+/// that it keeps.
+std::optional<near_miss> applied_place(std::string_view text, std::span<const patch_hunk> hunks,
+                                       std::size_t number, std::string_view after,
+                                       const work_bounds& bounds) {
+  const auto wanted = [&] { return bounds.check().has_value(); };
+  const auto back = inverse_of(hunks).at(number);
+  const auto undone = apply_hunks(text, std::span(&back, 1), text_matching::exact, wanted);
+  if (after.empty() || !undone) return std::nullopt;
+  const std::uint64_t line = undone->hunks.front().line;
+  const bool keeps_word = std::ranges::any_of(back.lines, [](const hunk_line& each) {
+    return each.action == line_action::keep &&
+           each.text.find_first_not_of(" \t\r{}()[];,") != std::string_view::npos;
+  });
+  if (back.line != line && !keeps_word) return std::nullopt;
+  near_miss out{.kind = near_miss_kind::already_applied,
+                .line = line,
+                .found = {},
+                .wanted = {},
+                .wanted_line = 0};
+  out.found = detail::truncate_to_valid_prefix(after.substr(0, out.found_bytes_max));
+  return out;
+}
+
 } // namespace
 
 refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
@@ -112,6 +137,13 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
   out.edit = failure.hunk;
   out.lines = failure.lines;
   const auto [before, after] = texts_of(hunk);
+  const auto applied = [&] {
+    out.words = "hunk " + std::to_string(failure.hunk + 1) + " is already applied (line " +
+                std::to_string(out.nearest->line + 1) + ")" + std::string(unchanged);
+    return out;
+  };
+  if (failure.code == error_code::no_match)
+    if ((out.nearest = applied_place(text, hunks, failure.hunk, after, bounds))) return applied();
   if (failure.code == error_code::too_large) {
     out.words += " and those before it take too much work to place: their lines stand nearly "
                  "everywhere; show lines that stand once, or give fewer hunks in a call";
@@ -128,11 +160,8 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
   } else {
     out.nearest = nearest_in(text, before, after, bounds);
     const std::string cause = plain_cause(text, before, "the hunk");
-    if (cause.empty() && out.nearest && out.nearest->kind == near_miss_kind::already_applied) {
-      out.words = "hunk " + std::to_string(failure.hunk + 1) + " is already applied (line " +
-                  std::to_string(out.nearest->line + 1) + ")" + std::string(unchanged);
-      return out;
-    }
+    if (cause.empty() && out.nearest && out.nearest->kind == near_miss_kind::already_applied)
+      return applied();
     out.words += " shows lines that do not occur";
     out.words += cause.empty() ? words_of(out.nearest, text, "the hunk", bounds) : cause;
     const auto wanted = [&] { return bounds.check().has_value(); };
