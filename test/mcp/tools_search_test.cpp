@@ -235,6 +235,20 @@ TEST_F(tools_search, an_answer_without_a_match_says_what_was_looked_at) {
             call("searchText", R"({"pattern":"absent"})").json);
 }
 
+TEST_F(tools_search, what_is_ignored_is_not_said_to_be_absent) {
+  const auto notice = [&](const char* tool, const char* arguments) {
+    return call(tool, arguments).string("notice");
+  };
+  const auto is_told = AllOf(HasSubstr("what ignoredBy names was not looked at"),
+                             HasSubstr("includeIgnored: true"));
+  EXPECT_THAT(notice("findFiles", R"({"glob":"made.c"})"), is_told);
+  EXPECT_EQ("(no string)", notice("findFiles", R"({"glob":"a.c"})")); // the control
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  EXPECT_THAT(notice("searchText", R"({"pattern":"needle","include":["out/**"]})"), is_told);
+  EXPECT_THAT(notice("searchText", R"({"pattern":"x","path":"src","include":["src/*"]})"),
+              HasSubstr("no file fits include")); // nothing is ignored there
+}
+
 /// How far an answer is from whole: what of the page, the totals and the end it has.
 std::string ends_of(const std::string& json) {
   mcp::json_document document;

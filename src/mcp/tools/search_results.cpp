@@ -56,6 +56,10 @@ constexpr std::string_view no_file_fits =
     "no file fits include, whose globs are matched against paths beneath path, without a leading "
     "slash; leave include away, or write *.ext or **/name/**";
 
+constexpr std::string_view may_be_ignored =
+    "what ignoredBy names was not looked at, and may be what is meant; call again with "
+    "includeIgnored: true to look at it, too";
+
 /// The rules that left something out, where nothing was found, and what could not be read, as far
 /// as there is room.
 void write_reasons(json_writer& out, const search_coverage& coverage, std::uint64_t total,
@@ -163,7 +167,8 @@ std::uint64_t write_matches(json_writer& out, const text_matches& found,
                       {"tooLarge", found.too_large}});
   std::string_view notice = notice_of(found);
   const std::uint64_t looked_at = found.searched + found.binary + found.too_large;
-  if (notice.empty() && looked_at == 0 && !options.include.empty()) notice = no_file_fits;
+  if (notice.empty() && looked_at == 0 && !options.include.empty())
+    notice = found.coverage.ignored_by.empty() ? no_file_fits : may_be_ignored;
   write_reasons(out, found.coverage, found.total_matches, notice, json_bytes_max);
   out.end_object();
   return shown;
@@ -188,8 +193,10 @@ std::uint64_t write_found(json_writer& out, const found_files& found, const find
   write_page(out, options.offset, shown, found.total, found.coverage);
   write_skipped(out,
                 {{"ignored", found.coverage.ignored}, {"unreadable", found.coverage.unreadable}});
-  write_reasons(out, found.coverage, found.total, notice_of(found.coverage, true, 0),
-                json_bytes_max);
+  std::string_view notice = notice_of(found.coverage, true, 0);
+  if (notice.empty() && found.total == 0 && !found.coverage.ignored_by.empty())
+    notice = may_be_ignored;
+  write_reasons(out, found.coverage, found.total, notice, json_bytes_max);
   out.end_object();
   return shown;
 }
