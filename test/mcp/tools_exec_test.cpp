@@ -115,6 +115,15 @@ constexpr hint_case hint_cases[] = {
      "echo 'mkdir: cannot create directory \xE2\x80\x98/srv/x\xE2\x80\x99: Read-only file system' "
      ">&2; exit 1",
      "if it needs /srv/x, that"},
+    {"a path with a blank, in GNU's quotes",
+     "echo 'mkdir: cannot create directory \xE2\x80\x98/srv/a b/x\xE2\x80\x99: Read-only file "
+     "system' >&2; exit 1",
+     "if it needs /srv/a b/x, that"},
+    {"a path with a blank, in other quotes",
+     "echo \"can't start: [Errno 13] Permission denied: '/root/a, b/x'\" >&2; exit 1",
+     "if it needs /root/a, b/x, that"},
+    {"a file of the kernel, which no option gives",
+     "echo 'sysctl: /proc/sys/kernel/x: Read-only file system' >&2; exit 1", nullptr},
     {"a file of the system that is another user's",
      "echo 'cat: /etc/shadow: Permission denied' >&2; exit 1", nullptr},
     {"a file inside", "echo 'cat: locked: Permission denied' >&2; exit 1", nullptr},

@@ -36,12 +36,19 @@ template <class F> bool any_word_of(std::string_view text, F&& matches) {
   constexpr std::string_view around = " \t'\"`()[]<>,;:=\r";
   for (std::size_t at = 0; at < text.size();) {
     at = std::min(text.find_first_not_of(around, at), text.size());
-    const std::size_t end = std::min(text.find_first_of(around, at), text.size());
-    std::string_view word = text.substr(at, end - at);
-    for (const std::string_view quote : {"\xE2\x80\x98", "\xE2\x80\x99"}) { // as GNU has them
-      if (word.starts_with(quote)) word.remove_prefix(quote.size());
-      if (word.ends_with(quote)) word.remove_suffix(quote.size());
+    constexpr std::string_view open = "\xE2\x80\x98", close = "\xE2\x80\x99"; // as GNU has them
+    if (text.substr(at).starts_with(open)) at += open.size();
+    std::size_t end = std::min(text.find_first_of(around, at), text.size());
+    if (const std::string_view before = text.substr(0, at); text.substr(at).starts_with('/')) {
+      // In quotes a path goes on behind a blank.
+      const std::size_t closed = before.ends_with(open)   ? text.find(close, at)
+                                 : before.ends_with('"')  ? text.find('"', at)
+                                 : before.ends_with('\'') ? text.find('\'', at)
+                                                          : text.npos;
+      if (closed != text.npos) end = closed;
     }
+    std::string_view word = text.substr(at, end - at);
+    if (word.ends_with(close)) word.remove_suffix(close.size());
     if (!word.empty() && matches(word)) return true;
     at = end;
   }
@@ -202,11 +209,15 @@ std::optional<outside_path> refused_outside(const root& root, const command& run
     found = {std::string(word), may_be_absent};
     return true;
   };
-  const auto is_nowhere = [&](std::string_view word) {
+  const auto is_of_kernel = [](std::string_view word) { // no option gives it
     constexpr std::string_view own[] = {"/proc", "/dev", "/sys"};
-    return !is_visible(run, word) && !is_temporary(word) && !is_in_one_of(word, own);
+    return is_in_one_of(word, own);
   };
-  (void)(any_word(o, {read_only_place}, [&](auto word) { return take(word, false); }) ||
+  const auto is_nowhere = [&](std::string_view word) {
+    return !is_visible(run, word) && !is_temporary(word) && !is_of_kernel(word);
+  };
+  (void)(any_word(o, {read_only_place},
+                  [&](auto word) { return !is_of_kernel(word) && take(word, false); }) ||
          any_word(o, {no_right},
                   [&](auto word) { return is_nowhere(word) && take(word, false); }) ||
          any_word(o, {no_entry}, [&](auto word) { // a relative one is often a header's
