@@ -428,5 +428,47 @@ TEST_F(tools_files, a_directory_stays_out_of_itself) {
   EXPECT_FALSE(move("d", "dx").failed);
 }
 
+TEST_F(tools_files, a_move_to_what_is_there_says_what_would_do) {
+  tree.directory("d");
+  tree.file("f", "1");
+  tree.file("g", "2");
+  const auto told = [&](const char* from, const char* to) {
+    return call("moveFile",
+                R"({"source":")" + std::string(from) + R"(","destination":")" + to + R"("})")
+        .message();
+  };
+  using testing::HasSubstr;
+  for (const char* same : {"f", "./f", "d/../f"})
+    EXPECT_THAT(told("f", same), HasSubstr("it is the source itself; name another destination"));
+  for (const char* directory : {"d", "d/"})
+    EXPECT_THAT(told("f", directory), HasSubstr("give the destination d/f"));
+  EXPECT_THAT(told("f", "g"), HasSubstr("choose another name")); // the control
+  EXPECT_THAT(told("f", "new/"), HasSubstr("the slash at the end stands for a directory"));
+  EXPECT_EQ("1", tree.content("f"));
+  EXPECT_EQ("(no error)", call("moveFile", R"({"source":"f","destination":"d/f"})").error());
+}
+
+TEST_F(tools_files, what_is_beneath_a_file_names_that_file) {
+  tree.directory("d");
+  tree.file("d/f", "1");
+  const auto arguments = [](std::string_view path) {
+    return "{\"path\":" + json_string(path) + ",\"text\":\"x\"}";
+  };
+  for (const char* path : {"d/f/y", "d/f/y/z", "d/f/", "./d/f/y"})
+    EXPECT_THAT(call("writeTextFile", arguments(path)).message(),
+                testing::HasSubstr("d/f is a file, not a directory; correct the path"))
+        << path;
+  for (const char* path : {"new/", "d/new/"})
+    EXPECT_THAT(call("writeTextFile", arguments(path)).message(),
+                testing::HasSubstr("leave it off to name a file"))
+        << path;
+  EXPECT_THAT(call_path("readTextFile", "d/f/y").message(), testing::HasSubstr("d/f is a file"));
+  // The controls: a directory where a file is meant, and a file where a directory is.
+  EXPECT_THAT(call("writeTextFile", arguments("d/")).message(),
+              testing::HasSubstr("name a file inside it"));
+  EXPECT_THAT(call_path("listDirectory", "d/f").message(),
+              testing::HasSubstr("a directory was expected"));
+}
+
 } // namespace
 } // namespace paddock::test

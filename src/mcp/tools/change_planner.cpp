@@ -50,7 +50,11 @@ result<void, failed_change> change_planner::take_file(std::string_view given,
                                                       const std::string& path) {
   const auto [found, is_first] =
       claims_.try_emplace(path, claim{now_, std::string(given), plan_.changes.size()});
-  if (is_first) return {};
+  if (is_first) {
+    std::string why = misled_words(root_, decode_name(given));
+    if (why.empty()) return {};
+    return failed_change(plain(error_code::not_a_directory, std::move(why)), given);
+  }
   const claim& other = found->second;
   std::string words = now_;
   if (other.by != now_)
@@ -105,7 +109,13 @@ result<std::string, failed_change> change_planner::read(const target& what, plan
 
 result<void, failed_change> change_planner::lead_elsewhere(file_change& change,
                                                            std::string_view move_to) {
-  PADDOCK_CHECK(take_file(move_to, resolved(move_to, final_link::keep)));
+  const std::string to = resolved(move_to, final_link::keep);
+  if (to == resolved(encode_name(change.path), final_link::keep))
+    return failed_change(plain(error_code::invalid_argument,
+                               "moveTo is where the file is already; leave it out, or name "
+                               "another place"),
+                         move_to);
+  PADDOCK_CHECK(take_file(move_to, to));
   if (change.action == change_action::replace || change.action == change_action::remove) {
     change.action = change_action::move;
     change.from = std::move(change.path);

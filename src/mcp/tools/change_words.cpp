@@ -4,6 +4,7 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/path/protected_names.hpp>
 #include <paddock/text/detail/lines.hpp>
 #include <paddock/text/detail/text_matches.hpp>
@@ -194,7 +195,8 @@ failed_change refused_plan(const change_failure& failure, const planned_changes&
   const bool is_about_source =
       failure.code == error_code::not_found || failure.code == error_code::stale;
   if (change.action == change_action::move && failure.code == error_code::is_a_directory)
-    why.words = "a directory is there; name the file in it" + std::string(unchanged);
+    why.words = "a directory is there; give " + shown(join(change.path, file_name(change.from))) +
+                " to move it in there" + std::string(unchanged);
   if (change.action == change_action::move && !is_about_source)
     why.words = "to move it to " + shown(change.path) + ": " + why.words;
   return failed_change(std::move(why), plan.files[failure.change].given);

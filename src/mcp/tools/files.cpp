@@ -198,6 +198,22 @@ tool_result edit_text_file(workspace_state& state, call& c) {
   return out.take();
 }
 
+namespace {
+
+/// What helps where something has the name that an entry is to get: a directory takes it in, and
+/// the entry itself stays. Empty: neither is there.
+std::string hint_at_taken(const root& root, std::string_view source, std::string_view destination) {
+  const auto from = root.locate(source, final_link::keep);
+  const auto to = root.locate(destination, final_link::keep);
+  if (!from || !to || !to->existing) return {};
+  if (from->path == to->path) return "it is the source itself; name another destination";
+  if (to->existing->kind != entry_kind::directory) return {};
+  return "to move it into this directory, give the destination " +
+         shown(join(to->path, from->name.c_str()));
+}
+
+} // namespace
+
 tool_result move_file(workspace_state& state, call& c) {
   const std::string source = path_argument(c, "source");
   const std::string destination = path_argument(c, "destination");
@@ -221,7 +237,9 @@ tool_result move_file(workspace_state& state, call& c) {
       return tool_result::failure(done.error().code,
                                   subject + ": a directory cannot be moved into itself; name a "
                                             "destination outside of it");
-    return failure(done.error(), subject);
+    const bool is_taken = done.error().code == error_code::already_exists;
+    return failure(done.error(), subject,
+                   is_taken ? hint_at_taken(*state.root, source, destination) : std::string());
   }
   return object_result()
       .path("source", state, done->source)

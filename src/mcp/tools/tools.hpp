@@ -173,6 +173,9 @@ struct known_file {
 /// The same as a result.
 [[nodiscard]] std::optional<tool_result> refuse_home(const paddock::root& root,
                                                      std::string_view path);
+/// Why nothing can be at a path that leads through a file, or ends in a slash where no directory
+/// is; empty for other paths.
+[[nodiscard]] std::string misled_words(const paddock::root& root, std::string_view path);
 
 /// How long a result may be to fit into a line for certain: it is sent twice, the second time as
 /// text with every quote and backslash escaped, beside an id of up to a kilobyte.

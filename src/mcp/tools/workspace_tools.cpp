@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "mcp/tools/change_words.hpp"
 #include "mcp/tools/command_request.hpp"
 #include "mcp/tools/recorded_call.hpp"
+#include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 #include "sys/syscall.hpp"
 
@@ -120,6 +122,23 @@ std::optional<tool_result> refuse_home(const root& root, std::string_view path) 
   return tool_result::failure(error_code::invalid_argument, shown(path) + ": " + words);
 }
 
+std::string misled_words(const root& root, std::string_view path) {
+  const bool has_slash = path.ends_with('/');
+  while (path.ends_with('/'))
+    path.remove_suffix(1);
+  if (path.empty()) return {};
+  auto found = has_slash ? inspect(root, path) : error{error_code::not_found, 0, ""};
+  if (has_slash && !found && found.error().code == error_code::not_found)
+    return "the slash at the end stands for a directory, and none is there; leave it off to name a "
+           "file";
+  for (auto above = parent(path); !found && !above.empty() && above != path; above = parent(path)) {
+    path = above;
+    found = inspect(root, path);
+  }
+  if (!found || found->status.kind == entry_kind::directory) return {};
+  return shown(path) + " is a file, not a directory; correct the path";
+}
+
 namespace {
 
 /// Whether what it does is put down in the history; a process until that ends (processes.cpp).
@@ -170,6 +189,14 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
       return failure({error_code::cancelled, 0, "call"}, row.name);
     tool_result result = row.function(*state, c);
     recorded.finish(result);
+    if (result.error == wire_name(error_code::not_a_directory) ||
+        result.error == wire_name(error_code::is_a_directory))
+      for (const std::string_view name : paths)
+        if (const auto words = misled_words(*state->root, path_argument(c, name)); !words.empty())
+          return row.function == edit_file
+                     ? refused(plain(error_code::not_a_directory, words), text_argument(c, name))
+                     : tool_result::failure(error_code::not_a_directory,
+                                            shown(path_argument(c, name)) + ": " + words);
     return result;
   };
   return made;
