@@ -72,6 +72,9 @@ private:
 
   static constexpr const char* cut_off =
       "the patch ends inside this line; write it to its end, with a newline behind its last line";
+  static constexpr const char* not_shown =
+      "the head of this hunk counts lines of the file, and the hunk shows none; show the line "
+      "before what comes, or write -12,0 for behind line 12";
   static constexpr const char* cut_hunk =
       "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
       "end, or correct the numbers in that head";
@@ -285,7 +288,7 @@ private:
     if (!read_range(head, first, before) || !head.starts_with(" +")) return bad_head();
     head.remove_prefix(2);
     if (!read_range(head, ignored, after) || !head.starts_with(" @@")) return bad_head();
-    hunk.line = before == 0 || first == 0 ? first : first - 1;
+    const bool counts_old_lines = before > 0 && of_file != patch_action::create;
     for (lines_.skip(); !lines_.is_over(); lines_.skip()) {
       if (!is_of_hunk(before, after)) break;
       const std::string_view raw = lines_.unbroken();
@@ -304,6 +307,12 @@ private:
       hunk.lines.push_back({action, lines_.line().empty() ? raw : raw.substr(1)});
     }
     if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
+    const bool only_adds = std::ranges::all_of(
+        hunk.lines, [](const hunk_line& line) { return line.action == line_action::add; });
+    // Then whether its line is the one before or the one behind depends on the count.
+    if (only_adds && counts_old_lines)
+      return patch_fault{{error_code::invalid_argument, 0, not_shown}, hunk.line_of_patch};
+    hunk.line = only_adds || first == 0 ? first : first - 1;
     if (lines_.is_over() && (before > 0 || after > 0)) return lines_.fault_before(cut_hunk);
     if (is_torn(before > 0 || after > 0))
       return lines_.fault(of_file == patch_action::create ? unmarked_new_line : unmarked_line);

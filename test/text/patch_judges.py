@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -173,6 +174,30 @@ class GitDecides(unittest.TestCase):
                     self.assertEqual(self.read(ours), before)
         self.assertGreater(both, 20 // STEP)
         self.assertGreater(refused, 100 // STEP)
+
+    def test_counts_that_are_wrong(self):
+        """What git makes with the right ones, or nothing."""
+        taken = refused = 0
+        for number in range(ROUNDS):
+            directory, before, after, patch = self.diff(f"n{number}")
+            heads = list(re.finditer(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", patch, re.MULTILINE))
+            for _ in range(CHANGED if heads else 0):
+                wrong, counted = bytearray(patch), self.random.sample(heads, min(len(heads), self.random.choice([1, 1, 2, 5])))
+                for head in sorted(counted, key=re.Match.start, reverse=True):
+                    first, old, then, new = (1 if each is None else int(each) for each in head.groups())
+                    old, new = (max(0, each + self.random.choice([0, -1, 1, 2, -3, 9])) for each in (old, new))
+                    wrong[head.start():head.end()] = b"@@ -%d,%d +%d,%d @@" % (first, old, then, new)
+                ours = self.top / "ours"
+                shutil.rmtree(ours, ignore_errors=True)
+                shutil.copytree(directory, ours)
+                if self.apply(ours, bytes(wrong)).returncode == 0:
+                    taken += 1
+                    self.assertEqual(self.read(ours), after, bytes(wrong))
+                else:
+                    refused += 1
+                    self.assertEqual(self.read(ours), before)
+        self.assertGreater(taken, 20 // STEP)
+        self.assertGreater(refused, 20 // STEP)
 
     def test_patches_that_were_cut_off(self):
         """As a model's answer is at its limit. What git refuses is refused, and what both take gives the same tree."""

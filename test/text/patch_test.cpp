@@ -205,6 +205,10 @@ TEST(Patch, SaysWhereItCannotBeRead) {
       {"a line cut off", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b", invalid, 4},
       {"a line that stays, and counts of more", "--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@\n+b\n a",
        invalid, 4},
+      {"lines that come, and a count of lines that are there",
+       "--- a/x\n+++ b/x\n@@ -5 +5,2 @@\n+b\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 "
+       "@@\n-a\n+b\n",
+       invalid, 2},
       {"a last hunk cut off",
        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n@@ -4,3 +4,3 @@\n a\n-b\n+c\n", invalid, 8},
       {"the added lines of a last hunk cut off",

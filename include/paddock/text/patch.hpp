@@ -12,7 +12,8 @@
 /// do, and to none of several. What a hunk with line numbers shows nothing of is not there: the
 /// file begins or ends with its lines (`belongs_to_top`, `belongs_to_end`). Counts in the head of a
 /// hunk that are not right are passed over, for models count badly: what follows the last counted
-/// line and begins as lines of a hunk do belongs to it, too. But a patch that was cut off is
+/// line and begins as lines of a hunk do belongs to it, too. Only where a hunk shows no line of
+/// the file do they say its place, and have to agree. But a patch that was cut off is
 /// refused: the last hunk has fewer lines than its head says, or the text ends inside a line
 /// that comes. And a line in a hunk that is none of its lines is refused where the hunk goes on
 /// behind it, and so is a patch that changes nothing in a file: no part of a patch is left out.

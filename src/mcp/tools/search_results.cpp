@@ -57,8 +57,8 @@ constexpr std::string_view no_file_fits =
     "slash; leave include away, or write *.ext or **/name/**";
 
 constexpr std::string_view may_be_ignored =
-    "what ignoredBy names was not looked at, and may be what is meant; call again with "
-    "includeIgnored: true to look at it, too";
+    "the entries that ignoredBy names were not looked at, and may match; call again with "
+    "includeIgnored: true to look at them, too";
 
 /// The rules that left something out, where nothing was found, and what could not be read, as far
 /// as there is room.
