@@ -2,7 +2,6 @@
 
 // paddock undo, paddock checkpoint and paddock history.
 
-#include "cli/search/search_cli.hpp"
 #include "common/interruption.hpp"
 #include "common/output.hpp"
 #include "common/terminal.hpp"
@@ -71,7 +70,7 @@ void print_restored(const open_history_result& opened, const history::restore_ou
     const std::string& path = done.paths[i];
     const auto folded = std::ranges::find(done.folded, path, &history::folded_directory::path);
     print_words("%s %s%s\n", styled(word_of(done.as[i], is_trial), style::good).c_str(),
-                without_controls(from_current(opened, path)).c_str(),
+                without_controls(from_current(opened.current, path)).c_str(),
                 folded == done.folded.end()
                     ? ""
                     : ("/ (" + count_of(folded->files, "file", "files") + ")").c_str());
@@ -100,12 +99,14 @@ void complain_of_rest(std::string_view program, const open_history_result& opene
                           " in ignored directories cannot be restored once removed");
   if (!done.kept.empty()) complain(program, without_controls(done.kept));
   for (const history::restore_conflict& each : done.conflicts)
-    complain(program, without_controls(from_current(opened, each.path)) + ": " + each.reason);
+    complain(program,
+             without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
   if (done.conflicts_total > done.conflicts.size())
     complain(program, "and " + std::to_string(done.conflicts_total - done.conflicts.size()) +
                           " conflicts more");
   for (const history::restore_conflict& each : done.left)
-    complain(program, without_controls(from_current(opened, each.path)) + ": " + each.reason);
+    complain(program,
+             without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
   if (!done.running.empty())
     complain(program, "an agent's command goes on and may change it again: " +
                           running_text(done.running) + "; when it has ended, undo once more");
@@ -167,7 +168,7 @@ std::optional<std::uint64_t> hidden_by(history::store& store, const history::che
 
 int run_checkpoint(const undo_options& options, const std::string& label) {
   constexpr std::string_view program = "paddock checkpoint";
-  const auto opened = open_store(program, options, beginning::allowed);
+  const auto opened = open_store(program, options, beginning::of_repository);
   if (opened.store == nullptr) return usage;
   (void)opened.store->read_in().has_value(); // so that commands that follow can be undone
   const auto made = opened.store->make_checkpoint(label);
