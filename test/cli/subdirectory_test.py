@@ -98,7 +98,7 @@ class Subdirectory(unittest.TestCase):
         self.repository()
         self.assertIn(f"This starts the history of {self.top}.", self.paddock("a/b", "checkpoint", "one").stdout)
         (self.top / "a/b/new").write_text("1")
-        self.assertIn("created  new ", self.paddock("a/b", "changes").stdout)
+        self.assertIn("created  new  not by an agent, ", self.paddock("a/b", "changes").stdout)
         self.assertIn("created  ../a/b/new ", self.paddock("other", "changes").stdout)
         named = self.paddock("a/b", "checkpoint", "-w", str(self.top / "a"))
         self.assertIn(f"history of {self.top}/a.", named.stdout)

@@ -26,7 +26,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::size_t who_width = 61; // of a command; --json has all of it
+constexpr std::size_t who_width = 64; // "by " and a command; --json has all of it
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
 struct shown_options : undo_options {
@@ -64,7 +64,7 @@ void print_changes(const history::change_list& found, const open_history_result&
     const std::string who = fit(who_changed(each), who_width);
     print_words("%s %s  %s\n", styled(column(name_of(each.kind), 8), style_of(each.kind)).c_str(),
                 name_of_change(opened, each).c_str(),
-                styled("by " + who + ", " + local_time(each.time_ms) + lost, style::dim).c_str());
+                styled(who + ", " + local_time(each.time_ms) + lost, style::dim).c_str());
   }
   for (const history::not_covered& each : found.left_out) {
     if (std::ranges::find(found.changes, each.path, &history::change::path) != found.changes.end())

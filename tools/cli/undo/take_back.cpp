@@ -79,8 +79,8 @@ void print_restored(const open_history_result& opened, const history::restore_ou
     print_words("and %s more\n", std::to_string(done.paths_total - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
     print_words("%s\n", styled(done.others == 0 ? "Nothing to undo."
-                                                : "Nothing to undo: only people changed files. "
-                                                  "To undo their changes, name the paths.",
+                                                : "Nothing to undo: no change is by an agent. "
+                                                  "To undo the others, name their paths.",
                                style::bold)
                             .c_str());
   else if (done.before != 0)
@@ -103,7 +103,7 @@ void complain_of_rest(std::string_view program, const open_history_result& opene
              without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
   if (done.conflicts_total > done.conflicts.size())
     complain(program, "and " + std::to_string(done.conflicts_total - done.conflicts.size()) +
-                          " conflicts more");
+                          " more conflicts");
   for (const history::restore_conflict& each : done.left)
     complain(program,
              without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
@@ -112,14 +112,16 @@ void complain_of_rest(std::string_view program, const open_history_result& opene
                           running_text(done.running) + "; when it has ended, undo once more");
   if (done.conflicts.empty() || is_forced) return;
   const std::uint64_t stay = done.conflicts_total - done.conflicts_of_others;
-  const std::string others = "give --force to lose what others changed there";
+  const std::string others = "give --force to overwrite those changes";
   if (done.conflicts_of_others == 0)
     complain(program, "nothing was undone; name other paths, or give --force to undo the rest and "
                       "leave these as they are");
   else
-    complain(program,
-             "nothing was undone; name other paths, or " + others +
-                 (stay == 0 ? "" : "; " + std::to_string(stay) + " of these stay then, too"));
+    complain(program, "nothing was undone; name other paths, or " + others +
+                          (stay == 0 ? ""
+                                     : "; " + std::to_string(stay) +
+                                           (stay == 1 ? " of these stays" : " of these stay") +
+                                           " even then"));
 }
 
 int run_undo(const restore_options& options) {
@@ -298,7 +300,8 @@ int run_verify(const undo_options& options) {
 subcommand add_undo(CLI::App& app) {
   const auto options = std::make_shared<restore_options>();
   CLI::App* parser = app.add_subcommand("undo", "Undo an agent's changes");
-  parser->footer("What people changed stays, unless it is named. Exit codes: 0 done, 1 conflicts "
+  parser->footer("Changes that are not by an agent stay, unless they are named. Exit codes: 0 "
+                 "done, 1 conflicts "
                  "(without --force nothing is changed then), 2 unusable options, paths (nothing is "
                  "or was there) or workspace, or no history.");
   parser->add_option("path", options->paths, "Files and directories (default: everything)")
@@ -308,7 +311,8 @@ subcommand add_undo(CLI::App& app) {
       "Go back to this checkpoint, a number or label (default: the last start of a server)");
   parser->add_flag("-n,--dry-run", options->dry_run,
                    "Show what would be undone, and change nothing");
-  parser->add_flag("-f,--force", options->force, "Overwrite later changes by others, too");
+  parser->add_flag("-f,--force", options->force,
+                   "Overwrite later changes that are not by an agent, too");
   add_place_options(*parser, *options);
   return {parser, [options] { return run_undo(*options); }};
 }

@@ -276,10 +276,11 @@ std::string running_text(const std::vector<history::running_command>& running) {
 }
 
 std::string who_changed(const history::change& each) {
-  if (each.by == history::author::tool) return "the tool " + each.tool;
-  if (each.by == history::author::exec) return each.command.empty() ? each.tool : each.command;
-  if (each.tool == history::persons_undo) return "a person, with undo";
-  return "somebody else";
+  if (each.by == history::author::tool) return "by the tool " + each.tool;
+  if (each.by == history::author::exec)
+    return "by " + (each.command.empty() ? each.tool : each.command);
+  if (each.tool == history::persons_undo) return "by a person, with undo";
+  return "not by an agent";
 }
 
 } // namespace paddock::cli

@@ -90,7 +90,7 @@ void print_earlier_changes(const open_history_result& opened, const undo_options
                            std::string_view step);
 /// "exec: make -j4; startProcess: npm run dev".
 [[nodiscard]] std::string running_text(const std::vector<history::running_command>& running);
-/// "the tool editFile", "make -j4", "a person, with undo", "somebody else".
+/// "by the tool editFile", "by make -j4", "by a person, with undo", "not by an agent".
 [[nodiscard]] std::string who_changed(const history::change& each);
 
 } // namespace paddock::cli
