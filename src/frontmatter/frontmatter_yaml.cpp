@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -125,6 +126,11 @@ private:
     bool expects_key = false;
     std::unordered_set<std::string> keys;
   };
+  /// What an anchor names.
+  struct named {
+    std::string text; ///< of a scalar
+    value_kind kind{};
+  };
 
   void problem(diagnostic_code code, const yaml_mark_t& mark) {
     if (out_.problems.size() == problems_max) return;
@@ -162,19 +168,17 @@ private:
       done_ = true;
       return;
     case YAML_ALIAS_EVENT:
-      if (!anchors_.contains(std::string(text_of(event.data.alias.anchor))))
-        problem(diagnostic_code::unknown_alias, event.start_mark);
-      node(event, {}, value_kind::alias);
+      alias(event);
       return close(event);
     case YAML_SCALAR_EVENT:
       scalar(event);
       return close(event);
     case YAML_SEQUENCE_START_EVENT:
-      anchor(event.data.sequence_start.anchor);
+      anchor(event.data.sequence_start.anchor, {}, value_kind::sequence);
       node(event, {}, value_kind::sequence);
       return open(event, false);
     case YAML_MAPPING_START_EVENT:
-      anchor(event.data.mapping_start.anchor);
+      anchor(event.data.mapping_start.anchor, {}, value_kind::mapping);
       node(event, {}, value_kind::mapping);
       return open(event, true);
     case YAML_SEQUENCE_END_EVENT:
@@ -187,13 +191,24 @@ private:
     }
   }
 
-  void anchor(const yaml_char_t* name) {
-    if (name != nullptr) anchors_.emplace(text_of(name));
+  void anchor(const yaml_char_t* name, std::string_view text, value_kind kind) {
+    if (name != nullptr)
+      anchors_.insert_or_assign(std::string(text_of(name)), named{std::string(text), kind});
+  }
+
+  void alias(const yaml_event_t& event) {
+    const auto found = anchors_.find(std::string(text_of(event.data.alias.anchor)));
+    if (found == anchors_.end()) {
+      problem(diagnostic_code::unknown_alias, event.start_mark);
+      return node(event, {}, value_kind::text);
+    }
+    expanded_ += found->second.text.size();
+    if (expanded_ > bytes_max) return stop(diagnostic_code::too_complex, event.start_mark);
+    node(event, found->second.text, found->second.kind);
   }
 
   void scalar(const yaml_event_t& event) {
     const auto& data = event.data.scalar;
-    anchor(data.anchor);
     const std::string_view text = text_of(data.value, data.length);
     const std::string_view tag = text_of(data.tag);
     value_kind kind = value_kind::text;
@@ -201,6 +216,7 @@ private:
       kind = tag == YAML_NULL_TAG ? value_kind::null : value_kind::other_scalar;
     else if (tag.empty() && data.style == YAML_PLAIN_SCALAR_STYLE)
       kind = detail::resolve_plain(text);
+    anchor(data.anchor, text, kind);
     node(event, text, kind);
   }
 
@@ -260,7 +276,8 @@ private:
   bool done_ = false;
   unsigned documents_ = 0;
   std::vector<collection> open_;
-  std::unordered_set<std::string> anchors_;
+  std::unordered_map<std::string, named> anchors_;
+  std::size_t expanded_ = 0; ///< bytes of texts that aliases stand for
   document out_;
 };
 

@@ -225,8 +225,8 @@ private:
     }
     for (const auto& [objects, count] : spared)
       out_.left.push_back({objects, std::to_string(count) +
-                                        " entries stay, because what somebody else has made in "
-                                        "this repository may need them"});
+                                        " entries stay, because changes in this repository that "
+                                        "are not by an agent can need them"});
   }
   /// While something moves directories about, one object is seen at two places. Where it is to stay
   /// at one of them it is not taken away at the other: there is nothing else of it.
@@ -350,16 +350,15 @@ private:
       return;
     }
     if (is_note_of_others(path, each))
-      return leave(path, "it stays, because git notes there by itself what is done, and somebody "
-                         "else has worked in this repository since");
+      return leave(path, "it stays, because git writes it with each change, and not all changes of "
+                         "this repository since are by an agent");
     const std::string hindered = hindrance(path, each);
     if (!each.by_agent && each.by_other && !is_persons() && !request_.force)
-      return conflict_with_others(path, "somebody else changed it, and the agent did not",
-                                  hindered);
+      return conflict_with_others(path, "it was changed, but not by an agent", hindered);
     if (each.other_since && !request_.force)
-      return conflict_with_others(path, "somebody else changed it since", hindered);
+      return conflict_with_others(path, "it was changed since, not by an agent", hindered);
     if (each.is_theirs && !each.wanted.exists() && !request_.force)
-      return conflict_with_others(path, "somebody else made it, and the agent moved it here",
+      return conflict_with_others(path, "it was not made by an agent, which only moved it here",
                                   hindered);
     if (each.present.kind == known_kind::directory && !stays_directory &&
         each.present.held != holding::held && !closed_.has(path))
@@ -498,8 +497,9 @@ private:
         if (!is_free && !is_left)
           conflict(above, path + " in it is not restored with it");
         else if (!is_free || !is_told)
-          leave(above, each.by_agent ? "it stays, because " + path + " in it stays"
-                                     : "it stays, because somebody else's " + path + " is in it");
+          leave(above, each.by_agent
+                           ? "it stays, because " + path + " in it stays"
+                           : "it stays, because " + path + " in it was not made by an agent");
         is_told = true;
       }
     }

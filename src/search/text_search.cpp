@@ -50,7 +50,10 @@ std::vector<candidate> candidates_of(const walked_directory& top, const search_o
   const auto matches = [&work](std::span<const glob> globs, std::string_view path) {
     return std::ranges::any_of(globs, [&](const glob& each) { return each.matches(path, work); });
   };
-  const auto is_ruled_out = [&](const std::string& path, bool is_file) {
+  const std::string rules_from =
+      options.rules_from.empty() ? "" : std::string(options.rules_from) + '/';
+  const auto is_ruled_out = [&](std::string_view path, bool is_file) {
+    if (path.starts_with(rules_from)) path.remove_prefix(rules_from.size());
     const auto rules = options.rules | std::views::reverse;
     const auto last = std::ranges::find_if(
         rules, [&](const glob_rule& each) { return each.pattern.matches(path, work); });

@@ -45,12 +45,14 @@ result<void> check_size(const source_entry& entry, const import_context& in) {
   return {};
 }
 
-bool is_ignored(std::string_view path) {
+bool is_ignored(std::string_view path, const import_context& in) {
   bool ignored = false;
-  (void)for_each_component(path, [&](std::string_view part, std::string_view) -> result<void> {
-    ignored = ignored || is_by_product(part);
-    return {};
-  }).has_value();
+  (void)
+      for_each_component(path, [&](std::string_view part, std::string_view so_far) -> result<void> {
+        if (!ignored && is_by_product(part)) in.report.left_out.emplace_back(so_far);
+        ignored = ignored || is_by_product(part);
+        return {};
+      }).has_value();
   return ignored;
 }
 
@@ -176,7 +178,10 @@ result<import_plan> plan_import(std::vector<source_entry> entries, const import_
     if (total > in.limits().total_bytes_max)
       return in.refuse(import_refusal::total_too_large, entry.path);
   }
-  std::erase_if(entries, [](const auto& entry) { return is_ignored(entry.path); });
+  std::erase_if(entries, [&](const auto& entry) { return is_ignored(entry.path, in); });
+  std::ranges::sort(in.report.left_out);
+  const auto again = std::ranges::unique(in.report.left_out);
+  in.report.left_out.erase(again.begin(), again.end());
   name_table names;
   for (const auto& entry : entries)
     PADDOCK_CHECK(names.add(entry, in));

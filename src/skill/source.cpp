@@ -6,6 +6,7 @@
 #include "sys/syscall.hpp"
 
 #include <paddock/base/detail/ascii.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 
@@ -72,7 +73,10 @@ private:
     if (!fd) return fd.error();
     result<void> failed;
     PADDOCK_CHECK(for_each_entry(fd->get(), [&](std::string_view name, unsigned char) {
-      if (is_by_product(name)) return true;
+      if (is_by_product(name)) {
+        in.report.left_out.push_back(join(directory, name));
+        return true;
+      }
       if (auto added = add(fd->get(), directory, name, in, found); !added) failed = added.error();
       return failed.has_value();
     }));

@@ -1885,6 +1885,15 @@ class Skills(Cli):
         done = self.skills("import", source, "--id", "demo", "--overwrite", "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["replaced"]), (0, True))
         self.put("source/links/SKILL.md", "---\nname: links\ndescription: One.\n---\n")
+        for name in ".git/config", "a/.git/config", ".perstack/x", "a/._b", "a/b":
+            self.put(f"source/links/{name}", "x")
+        shutil.make_archive(self.path("left"), "zip", self.path("source/links"))
+        for source in self.path("source/links"), self.path("left.zip"):
+            done = self.skills("import", str(source), "--id", source.name.split(".")[0] + "1")
+            self.assertIn(": 2 files, ", done.stdout)
+            self.assertEqual(re.findall("left out (.*)\n", done.stdout), [".git", ".perstack", "a/._b", "a/.git"])
+        done = self.skills("import", str(source), "--id", "left1", "--overwrite", "--json")
+        self.assertEqual(json.loads(done.stdout)["leftOut"], [".git", ".perstack", "a/._b", "a/.git"])
         self.path("source/links/out").symlink_to("/etc/passwd")
         done = self.skills("import", str(self.path("source/links")), "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["refused"]), (1, "symlink"))

@@ -480,6 +480,7 @@ FORMS = {
     "indented, quoted keys": ("  'name': n\n  \"description\": d\n", "edited", "edited"),
     "directive": ("%YAML 1.1\n--- \nname: n\ndescription: d\n", None, None),
     "one key twice": ("name: n\ndescription: d\nname: m\n", None, None),
+    "alias": ("name: &a n\ndescription: *a\nx: 1\n", "refused", "edited"),
     "one key twice, quoted": ('name: n\ndescription: d\n"name": m\n', None, None),
     "not YAML, quoted key": ('"name": n\ndescription: d: e\n', None, None),
 }
@@ -518,10 +519,53 @@ class FormsOfFields(unittest.TestCase):
                             self.assertEqual(strictly(after), dict(fields, **{key: new}), after)
                         self.assertTrue(after.endswith(b"---\nname: body\n"))
 
+    def test_of_a_key_twice_what_is_read_is_edited(self):
+        for key, block in {"name": "name: n\nname: m\ndescription: d\n", "description": "name: n\ndescription: d\ndescription: e\n"}.items():
+            with self.subTest(key=key):
+                done, _, after = self.edit(block, key, "new")
+                first = block.replace(f"{key}: {'n' if key == 'name' else 'd'}", f"{key}: new" if key == "name" else 'description: "new"', 1)
+                self.assertEqual((done.returncode, after), (0, f"---\n{first}---\nname: body\n".encode()))
+                self.assertIn("this key occurs twice", done.stderr)
+                self.assertEqual(json.loads(run("skills", "list", "--json", "--root", self.root).stdout)["skills"][0][key], "new")
+
     def test_the_judge_notices_a_second_key(self):
         for block in ("name: new\nname: n\n", 'name: new\n"name": n\n', "name: new\n? name\n: n\n", "x: {a: 1, a: 2}\n"):
             self.assertIsNone(strictly(f"---\n{block}---\n".encode()), block)
             self.assertIsNotNone(yaml.safe_load(block), block)
+
+
+class Aliases(unittest.TestCase):
+    """An alias is read as what its anchor names, as PyYAML has it."""
+
+    def test_aliases(self):
+        for block, codes in {
+                "name: &n s\ndescription: *n\n": [], "x: &d |\n  a\n  b\nname: s\ndescription: *d\n": ["unknown-key"],
+                "name: &n s\ndescription: d\nlicense: *n\n": [],
+                "name: s\ndescription: d\nx: &m {a: b}\nmetadata: *m\n": ["unknown-key"], "&k name: s\ndescription: d\n": [],
+                "x: &d description\nname: s\n*d : d\n": ["unknown-key"]}.items():
+            with self.subTest(block=block), tempfile.TemporaryDirectory() as root:
+                path = pathlib.Path(root, ".agents/skills/s/SKILL.md")
+                path.parent.mkdir(parents=True)
+                path.write_text(f"---\n{block}---\n")
+                judged = yaml.safe_load(block)
+                shown = json.loads(run("skills", "list", "--json", "--root", root).stdout)["skills"][0]
+                self.assertEqual((shown["name"], shown["description"]), (judged["name"], one_line(judged["description"])))
+                found = json.loads(run("skills", "validate", "--json", "--root", root).stdout)["files"][0]["diagnostics"]
+                self.assertEqual([each["code"] for each in found], codes)
+
+    def test_a_collection_is_no_text(self):
+        with tempfile.TemporaryDirectory() as root:
+            path = pathlib.Path(root, "s/SKILL.md")
+            path.parent.mkdir()
+            path.write_text("---\nx: &m [a]\nname: s\ndescription: *m\n---\n")
+            self.assertIn("[description-not-text]", run("skills", "validate", str(path)).stdout)
+
+    def test_aliases_do_not_multiply_memory(self):
+        with tempfile.TemporaryDirectory() as root:
+            path = pathlib.Path(root, "s/SKILL.md")
+            path.parent.mkdir()
+            path.write_text("---\nname: s\ndescription: &d " + "x" * 32_000 + "\n" + "".join(f"k{n}: *d\n" for n in range(3_000)) + "---\n")
+            self.assertIn("[too-complex]", run("skills", "validate", str(path)).stdout)
 
 
 class TypesOfWords(unittest.TestCase):

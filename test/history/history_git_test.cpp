@@ -202,7 +202,7 @@ TEST_F(HistoryRepository, WhatForceDoesNotTakeBackIsNotSaidToBeForIt) {
   ASSERT_THAT(refused, IsOk());
   EXPECT_THAT(paths_of(refused->conflicts), testing::ElementsAre(".git/config"));
   EXPECT_EQ(refused->conflicts_of_others, 0u);
-  EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr("somebody else changed it"));
+  EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr("it was changed"));
   EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr(".git/config"));
   ASSERT_THAT(store->restore({.force = true}), IsOk());
   EXPECT_EQ(tree.content("ws/a"), "1\n");

@@ -68,7 +68,7 @@ TEST_F(HistoryPersons, WhatAPersonChangedAfterTheAgentIsAConflict) {
   const auto refused = store->restore({});
   ASSERT_THAT(refused, IsOk());
   ASSERT_EQ(refused->conflicts.size(), 2u);
-  EXPECT_EQ(refused->conflicts.front().reason, "somebody else changed it since");
+  EXPECT_EQ(refused->conflicts.front().reason, "it was changed since, not by an agent");
   EXPECT_EQ(refused->before, 0u);
   ASSERT_THAT(store->restore({.force = true}), IsOk());
   EXPECT_EQ(tree.content("ws/kept"), "old");
@@ -263,7 +263,7 @@ TEST_F(HistoryPersons, WhatIsNamedIsAConflictWithoutForce) {
     EXPECT_EQ(refused->restored, 0u) << path;
     ASSERT_EQ(refused->conflicts.size(), 1u) << path;
     EXPECT_EQ(refused->conflicts_of_others, 1u) << path;
-    EXPECT_EQ(refused->conflicts.front().reason, "somebody else changed it, and the agent did not");
+    EXPECT_EQ(refused->conflicts.front().reason, "it was changed, but not by an agent");
   }
   EXPECT_EQ(tree.content("ws/a"), "mine\n");
   // A person says so by naming it, and an agent by force.

@@ -78,7 +78,7 @@ TEST_F(HistoryRestore, LeavesWhatAPersonPutIntoTheAgentsDirectories) {
   EXPECT_FALSE(tree.exists("ws/other"));
   ASSERT_EQ(back->left.size(), 1u); // the innermost directory is told, and says why
   EXPECT_EQ(back->left[0].path, "notes/deep");
-  EXPECT_EQ(back->left[0].reason, "it stays, because somebody else's notes/deep/b.bin is in it");
+  EXPECT_EQ(back->left[0].reason, "it stays, because notes/deep/b.bin in it was not made by an agent");
   shell("rm notes/deep/b.bin");
   ASSERT_THAT(store->restore({}), IsOk());
   EXPECT_FALSE(tree.exists("ws/notes"));

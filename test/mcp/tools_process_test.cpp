@@ -279,9 +279,26 @@ TEST_F(tools_process, what_is_plain) {
       {"1/9\r2/9\r", "2/9"},
       {"one\r\ntwo\r\n", "one\r\ntwo\r\n"},
       {"\r\n\r", "\r\n"},
-      {"cut \x1b[1", "cut \x1b[1"}, // no sequence: nothing is taken out
-      {"\x1b]no end\nx\n", "\x1b]no end\nx\n"},
-      {"\x1b\x1b[1mx\x1b", "\x1bx\x1b"},
+      {"\x1b]no end\nx\n", "\x1b]no end\nx\n"}, // no sequence: nothing is taken out
+      {"\x1b\x1b[1mx\x1b[3\x1b[m", "x"},
+      // DCS, SOS, OSC, PM and APC with their strings, up to ST
+      {"a\x1bPq#0;2;0\x1b\\b\n", "ab\n"},
+      {"a\x1bXs\x1b\\b\x1b^p\x1b\\c\x1b_Gf=24;AA\x1b\\d\n", "abcd\n"},
+      {"a\x1bPq-\n-\n\x1b\\b\n", "ab\n"},                 // lines of it, too
+      {"a\x1bPq\a(\x1b\\b\n", "ab\n"},                    // BEL ends an OSC alone
+      {"a\x1bPtmux;\x1b\x1b]52;c;YQ\a\x1b\\b\n", "ab\n"}, // ESC begins the next sequence
+      {"a\x1bPq\x18-\x1b]0;t\x1a-\n", "a--\n"},           // CAN and SUB break off
+      {"a\x1bP\nb\n\x1b[1mc\n", "a\x1bP\nb\nc\n"},        // no ST: the lines stay
+      {"a\x1bP\nb\n", "a\x1bP\nb\n"},
+      {"a\x1b]0;\u201ct\u201d\ab\n", "ab\n"}, // in UTF-8, these have the byte of an 8-bit ST
+      {"a\u009b1m-\u009d0;t\u009cb\u0090q\x1b\\c\n", "a-bc\n"}, // C1 controls
+      {"a\u0085\u00a9\u0091\n", "a\u0085\u00a9\u0091\n"},
+      {"cut \x1b", "cut "}, // by the end of the output
+      {"cut \x1b[1", "cut "},
+      {"cut \u009b1", "cut "},
+      {"cut \x1b]0;ti", "cut "},
+      {"cut \x1bPq#0", "cut "},
+      {"cut \x1bPq#0\x1b", "cut "},
   };
   for (const auto& [written, shown] : cases)
     EXPECT_EQ(shown,

@@ -302,7 +302,7 @@ TEST_F(tools_undo, one_file_in_a_new_directory_is_counted) {
 TEST_F(tools_undo, a_restore_of_nothing_says_why) {
   EXPECT_EQ("there was nothing to restore", call("restore").string("notice")); // the control
   tree.file("mine", "mine");
-  EXPECT_THAT(call("restore").string("notice"), HasSubstr("others"));
+  EXPECT_THAT(call("restore").string("notice"), HasSubstr("are not yours"));
   EXPECT_THAT(call("restore", R"({"paths":["ketp"]})").string("notice"),
               HasSubstr("nothing is or was at ketp"));
 }

@@ -250,7 +250,7 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
 int run_apply(const command_options& options) {
   const auto found =
       find_workspace(apply_command, {.workspace = options.workspace, .history = options.history},
-                     state_directory(options), beginning::allowed);
+                     state_directory(options), beginning::here);
   if (!found) return usage;
   const root* const workspace = found->workspace.get();
   const auto patch = read_patch(options.patch);

@@ -33,7 +33,8 @@ enum class search_output : std::uint8_t { lines, files, counts };
 /// Which lines are wanted; the others are called matches nevertheless.
 enum class wanted_lines : std::uint8_t { matching, not_matching };
 
-/// A glob that is matched against paths relative to the root, and what becomes of what it matches.
+/// A glob that is matched against paths relative to `rules_from`, and what becomes of what it
+/// matches.
 struct glob_rule {
   glob pattern;
   bool leaves_out = false; ///< files, and directories with all that is in them
@@ -51,6 +52,7 @@ struct search_options {
   /// The last one that matches decides; a file that none matches is left out where one takes files
   /// in.
   std::span<const glob_rule> rules{};
+  std::string_view rules_from{}; ///< a directory beneath the root; paths outside it stay whole
   ignore_files ignored = ignore_files::respect;
   std::uint64_t line_characters_max = 500;            ///< code points of a line that are returned
   /// Files are searched in pieces, at any size; one with a longer line is not searched.

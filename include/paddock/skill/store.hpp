@@ -197,6 +197,7 @@ struct import_report {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   bool replaced = false;
+  std::vector<std::string> left_out; ///< paths of the source that no skill needs, such as .git
   std::vector<frontmatter::diagnostic> diagnostics; ///< of SKILL.md; with an error among them the
                                                     ///< directory is there but not listed
 };

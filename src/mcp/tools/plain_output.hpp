@@ -9,8 +9,8 @@
 
 namespace paddock::mcp {
 
-/// Without what only a terminal understands: escape sequences (colours, titles, moves of the
-/// cursor), and text that a carriage return overwrites within its line. Line ends of CR LF stay.
+/// Without what only a terminal understands: escape sequences (colours, titles, pictures,
+/// moves of the cursor), also one that the end cuts off, and text that a carriage return overwrites within its line. Line ends of CR LF stay.
 [[nodiscard]] std::string plain_output(std::string_view bytes);
 
 /// How many bytes `text` has in a JSON string, without the quotes.

@@ -49,7 +49,7 @@ inline constexpr parameter_row restore[] = {
      .fallback = R"("start")"},
     same_paths,
     {"dryRun", type::boolean, optional, "Change nothing"},
-    {"force", type::boolean, optional, "Also over what somebody else changed"},
+    {"force", type::boolean, optional, "Overwrite changes of others too"},
 };
 
 inline constexpr std::string_view checkpoint_schema =

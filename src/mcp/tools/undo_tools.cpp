@@ -151,25 +151,17 @@ void write_checkpoints(json_writer& out, history::store& store, const work_bound
   out.end_array();
 }
 
-std::string_view first_notice_of(const history::restore_outcome& done, bool is_trial,
-                                 bool is_forced) {
+std::string first_notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced) {
   if (!done.conflicts.empty() && !is_forced) {
-    const bool helps = done.conflicts_of_others != 0;
-    if (is_trial)
-      return helps
-                 ? "nothing would be restored, because of the conflicts; leave them out with "
-                   "paths, or ask for force"
-                 : "nothing would be restored, because of the conflicts; leave them out with "
-                   "paths, or ask for force, which leaves these as they are and restores the rest";
-    return helps ? "nothing was restored, because of the conflicts; leave them out with paths, "
-                   "or, if what others did there may be lost, call again with force"
-                 : "nothing was restored, because of the conflicts; leave them out with paths, or "
-                   "call again with force, which leaves these as they are and restores the rest";
+    return std::string(is_trial ? "nothing would be restored" : "nothing was restored") +
+           ", because of the conflicts; give paths without them, or set force to " +
+           (done.conflicts_of_others != 0 ? "overwrite those changes"
+                                          : "restore the rest and leave these as they are");
   }
   if (done.restored == 0)
     return done.others == 0 ? "there was nothing to restore"
-                            : "there was nothing of yours to restore; name paths to take back what "
-                              "others changed there";
+                            : "there was nothing of yours to restore; to take back changes that "
+                              "are not yours, name their paths";
   if (is_trial) return "nothing was changed; this is what would be restored";
   return done.conflicts.empty() ? "" : "what is among the conflicts was left as it is";
 }

@@ -8,6 +8,7 @@
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/search/find_files.hpp>
 
 #include <cstdio>
@@ -32,10 +33,12 @@ struct find_arguments {
 /// Prints many at once: each call looks at what it prints, and has its price.
 class path_printer {
 public:
-  explicit path_printer(bool separated_by_nul) : separated_by_nul_(separated_by_nul) {}
+  path_printer(std::string_view current, bool separated_by_nul)
+      : current_(current), separated_by_nul_(separated_by_nul) {}
 
-  void operator()(std::string_view path) {
+  void operator()(std::string_view in_workspace) {
     constexpr std::size_t bytes_at_once = std::size_t{64} * 1024;
+    const std::string path = from_current(current_, in_workspace);
     if (separated_by_nul_ || !output_is_terminal())
       text_ += path;
     else
@@ -52,6 +55,7 @@ public:
   }
 
 private:
+  std::string_view current_;
   bool separated_by_nul_;
   std::string text_;
 };
@@ -67,14 +71,19 @@ int run_find(const find_arguments& options) {
                              options.no_ignore ? ignore_files::disregard : ignore_files::respect,
                          .limit = options.limit,
                          .threads_max = search_threads()};
-  path_printer printer(options.separated_by_nul);
-  const auto found = options.json ? find_files(*workspace, options.path, *wanted, how)
-                                  : find_files(*workspace, options.path, *wanted, how, printer);
+  path_printer printer(workspace->current, options.separated_by_nul);
+  const root& whole = *workspace->workspace;
+  const std::string path = join(workspace->current, options.path);
+  auto found = options.json ? find_files(whole, path, *wanted, how)
+                            : find_files(whole, path, *wanted, how, printer);
   printer.print();
   if (!found) {
     complain_of_path(find_command, options.path, found.error());
     return usage;
   }
+  see_from_current(workspace->current, found->coverage);
+  for (std::string& each : found->paths)
+    each = from_current(workspace->current, each);
   if (options.json) {
     mcp::json_writer out;
     mcp::write_found(out, *found, how, std::numeric_limits<std::size_t>::max());
@@ -104,7 +113,7 @@ subcommand add_find(CLI::App& app) {
       ->type_name("GLOB");
   parser
       ->add_option("path", options->path,
-                   "The directory to look in (default: all of the workspace)")
+                   "The directory to look in (default: the current directory)")
       ->type_name("PATH");
   add_workspace_option(*parser, options->workspace);
   const std::map<std::string, wanted_kind> kinds{{"any", wanted_kind::any},

@@ -8,6 +8,7 @@
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/search/tree_map.hpp>
 
 #include <cstdio>
@@ -40,11 +41,12 @@ int run_map(const map_arguments& options) {
   map_options how = options.map;
   how.threads_max = search_threads();
   if (options.no_ignore) how.ignored = ignore_files::disregard;
-  const auto map = map_tree(*workspace, options.path, how);
+  auto map = map_tree(*workspace->workspace, join(workspace->current, options.path), how);
   if (!map) {
     complain_of_path(map_command, options.path, map.error());
     return usage;
   }
+  see_from_current(workspace->current, map->coverage);
   if (options.json) {
     mcp::json_writer out;
     mcp::write_map(out, *map, std::numeric_limits<std::size_t>::max());
@@ -74,7 +76,7 @@ subcommand add_map(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("map", "Show a compact directory tree with sizes");
   parser->footer("Directories that do not fit, or are ignored, become one line with counts. Exit "
                  "codes: 0, or 2 for unusable options or paths.");
-  parser->add_option("path", options->path, "The directory to map (default: all of the workspace)")
+  parser->add_option("path", options->path, "The directory to map (default: the current directory)")
       ->type_name("PATH");
   add_workspace_option(*parser, options->workspace);
   parser->add_option("-d,--depth", options->map.depth_max, "Show this many levels")

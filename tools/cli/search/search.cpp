@@ -9,6 +9,7 @@
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/search/text_search.hpp>
 
 #include <unistd.h>
@@ -49,7 +50,7 @@ void print(std::string_view text) {
 }
 
 /// Globs of -g: one that begins with ! leaves out.
-bool read_globs(const root& workspace, const std::vector<std::string>& given,
+bool read_globs(const found_workspace& workspace, const std::vector<std::string>& given,
                 std::vector<glob_rule>& rules) {
   for (std::string_view text : given) {
     const bool leaves_out = text.starts_with('!');
@@ -103,10 +104,10 @@ std::string searched(const text_matches& found) {
 }
 
 /// Searches one path; whether something matched, or nothing after an error.
-std::optional<bool> search_path(const root& workspace, const std::string& path,
+std::optional<bool> search_path(const found_workspace& workspace, const std::string& path,
                                 const text_pattern& pattern, const search_options& how,
                                 const search_arguments& options) {
-  const auto found = search_text(workspace, path, pattern, how);
+  auto found = search_text(*workspace.workspace, join(workspace.current, path), pattern, how);
   if (!found && std::string_view(found.error().operation) == "search") {
     complain(search_command, path + ": not searched: " + why_not_searched(found.error().code));
     return std::nullopt;
@@ -115,6 +116,9 @@ std::optional<bool> search_path(const root& workspace, const std::string& path,
     complain_of_path(search_command, path, found.error());
     return std::nullopt;
   }
+  see_from_current(workspace.current, found->coverage);
+  for (file_matches& each : found->files)
+    each.path = from_current(workspace.current, each.path);
   if (options.json) {
     mcp::json_writer out;
     mcp::write_matches(out, *found, how, std::numeric_limits<std::size_t>::max());
@@ -221,6 +225,7 @@ int run_search(search_arguments options) {
                      .after = options.after.value_or(options.context),
                      .limit = options.limit,
                      .rules = rules,
+                     .rules_from = workspace->current,
                      .ignored = options.no_ignore ? ignore_files::disregard : ignore_files::respect,
                      .line_characters_max =
                          options.json ? 500 : std::numeric_limits<std::uint32_t>::max(),
@@ -286,8 +291,7 @@ subcommand add_search(CLI::App& app) {
       parser->add_option("pattern", options->pattern, "The pattern to look for")
           ->type_name("PATTERN");
   parser
-      ->add_option("path", options->paths,
-                   "Files or directories of the workspace (default: all of it)")
+      ->add_option("path", options->paths, "Files or directories (default: the current directory)")
       ->type_name("PATH");
   add_workspace_option(*parser, options->workspace, "--workspace"); // -w is --word-regexp
   parser->add_flag("-i,--ignore-case", options->ignore_case, "Ignore case");
@@ -296,7 +300,7 @@ subcommand add_search(CLI::App& app) {
   parser
       ->add_option(
           "-g,--glob", options->globs,
-          "Search only files that match this glob, by their paths in the workspace; with ! before "
+          "Search only files that match this glob, by their paths from here; with ! before "
           "it, all others; the last that matches decides (repeatable)")
       ->type_name("GLOB")
       ->allow_extra_args(false);

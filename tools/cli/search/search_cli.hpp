@@ -10,6 +10,7 @@
 #include <paddock/search/glob.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,17 +24,34 @@ namespace paddock::cli {
 /// What is where, in little text.
 [[nodiscard]] subcommand add_map(CLI::App& app);
 
+/// The workspace that a command is about: the one named, or else one that the current directory is
+/// in.
+struct found_workspace {
+  std::shared_ptr<const root> workspace;
+  std::string current{};    ///< the path of the current directory in it
+  bool has_history = false; ///< it has one already
+};
+
 void add_workspace_option(CLI::App& parser, std::string& target,
                           const std::string& names = "-w,--workspace");
-/// The workspace; nothing after the program has complained of it.
-[[nodiscard]] std::optional<root> open_workspace(std::string_view program,
-                                                 const std::string& directory);
+/// The nearest directory with a `.git`, from this one up; empty: there is none.
+[[nodiscard]] std::string repository_around(const std::string& directory);
+/// What is looked through: the directory named, or else, because rules of ignore files above the
+/// current directory count, the repository or the workspace with a history that it is in. Nothing
+/// after the program has complained.
+[[nodiscard]] std::optional<found_workspace> open_workspace(std::string_view program,
+                                                            const std::string& directory);
+/// A path of the workspace as a person in the current directory would give it.
+[[nodiscard]] std::string from_current(std::string_view current, std::string_view path);
+/// The same of all paths in it.
+void see_from_current(std::string_view current, search_coverage& coverage);
 /// Says of a path what is wrong with it, and what to do.
 void complain_of_path(std::string_view program, const std::string& path, const error& e);
 /// A glob that `option` gave; nothing after the program has complained of one that is none, or that
-/// begins with what stands for nothing here: !, or the path of the workspace.
-[[nodiscard]] std::optional<glob> glob_of(std::string_view program, const root& workspace,
-                                          std::string_view text, std::string_view option = "");
+/// begins with what stands for nothing here: !, or the path of the current directory.
+[[nodiscard]] std::optional<glob> glob_of(std::string_view program,
+                                          const found_workspace& workspace, std::string_view text,
+                                          std::string_view option = "");
 /// As many as this machine has processors, within reason.
 [[nodiscard]] unsigned search_threads();
 

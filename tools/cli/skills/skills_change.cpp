@@ -130,7 +130,10 @@ void write_report(mcp::json_writer& out, const import_report& report) {
     if (!report.entry.empty()) out.member("entry", encode_name(report.entry));
   }
   out.key("files").unsigned_integer(report.files).key("bytes").unsigned_integer(report.bytes);
-  out.key("replaced").boolean(report.replaced);
+  out.key("replaced").boolean(report.replaced).key("leftOut").begin_array();
+  for (const std::string& each : report.left_out)
+    out.string(encode_name(each));
+  out.end_array();
   write_diagnostics(out.key("diagnostics"), report.diagnostics);
   out.end_object();
 }
@@ -184,6 +187,8 @@ int run_import(const import_given& options) {
               fit(imported->path, imported->path.size()).c_str(),
               static_cast<unsigned long long>(report.files), report.files == 1 ? "file" : "files",
               static_cast<unsigned long long>(report.bytes));
+  for (const std::string& each : report.left_out)
+    print_words("left out %s\n", fit(each, each.size()).c_str());
   bool listed = true;
   for (const auto& d : report.diagnostics) {
     listed = listed && level(d.code) != frontmatter::severity::error;

@@ -2,7 +2,6 @@
 
 // paddock changes and paddock diff: what was changed in a workspace, and who did it.
 
-#include "cli/search/search_cli.hpp"
 #include "common/option_values.hpp"
 #include "common/output.hpp"
 #include "common/shown_diff.hpp"
@@ -27,7 +26,7 @@
 namespace paddock::cli {
 namespace {
 
-constexpr std::size_t who_width = 61; // of a command; --json has all of it
+constexpr std::size_t who_width = 64; // "by " and a command; --json has all of it
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
 struct shown_options : undo_options {
@@ -41,9 +40,10 @@ style style_of(history::change_kind kind) {
 }
 
 std::string name_of_change(const open_history_result& opened, const history::change& each) {
-  std::string name = without_controls(from_current(opened, each.path));
+  std::string name = without_controls(from_current(opened.current, each.path));
   if (each.entry == entry_kind::directory) name += '/';
-  if (!each.from.empty()) name = without_controls(from_current(opened, each.from)) + " -> " + name;
+  if (!each.from.empty())
+    name = without_controls(from_current(opened.current, each.from)) + " -> " + name;
   if (is_told_as_one(each)) name += " (" + count_of(each.files, "file", "files") + ")";
   return name;
 }
@@ -64,14 +64,14 @@ void print_changes(const history::change_list& found, const open_history_result&
     const std::string who = fit(who_changed(each), who_width);
     print_words("%s %s  %s\n", styled(column(name_of(each.kind), 8), style_of(each.kind)).c_str(),
                 name_of_change(opened, each).c_str(),
-                styled("by " + who + ", " + local_time(each.time_ms) + lost, style::dim).c_str());
+                styled(who + ", " + local_time(each.time_ms) + lost, style::dim).c_str());
   }
   for (const history::not_covered& each : found.left_out) {
     if (std::ranges::find(found.changes, each.path, &history::change::path) != found.changes.end())
       continue; // told above
     print_words(
         "%s %s  %s\n", styled(column("lost", 8), style::bad).c_str(),
-        without_controls(from_current(opened, each.path)).c_str(),
+        without_controls(from_current(opened.current, each.path)).c_str(),
         styled("cannot be undone: " + std::string(reason_of(each.reason)), style::dim).c_str());
   }
   print_words("%s\n", styled(summary(found, *opened.store), style::bold).c_str());

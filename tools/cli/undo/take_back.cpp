@@ -2,7 +2,6 @@
 
 // paddock undo, paddock checkpoint and paddock history.
 
-#include "cli/search/search_cli.hpp"
 #include "common/interruption.hpp"
 #include "common/output.hpp"
 #include "common/terminal.hpp"
@@ -71,7 +70,7 @@ void print_restored(const open_history_result& opened, const history::restore_ou
     const std::string& path = done.paths[i];
     const auto folded = std::ranges::find(done.folded, path, &history::folded_directory::path);
     print_words("%s %s%s\n", styled(word_of(done.as[i], is_trial), style::good).c_str(),
-                without_controls(from_current(opened, path)).c_str(),
+                without_controls(from_current(opened.current, path)).c_str(),
                 folded == done.folded.end()
                     ? ""
                     : ("/ (" + count_of(folded->files, "file", "files") + ")").c_str());
@@ -80,8 +79,8 @@ void print_restored(const open_history_result& opened, const history::restore_ou
     print_words("and %s more\n", std::to_string(done.paths_total - done.paths.size()).c_str());
   if (done.restored == 0 && done.conflicts.empty())
     print_words("%s\n", styled(done.others == 0 ? "Nothing to undo."
-                                                : "Nothing to undo: only people changed files. "
-                                                  "To undo their changes, name the paths.",
+                                                : "Nothing to undo: no change is by an agent. "
+                                                  "To undo the others, name their paths.",
                                style::bold)
                             .c_str());
   else if (done.before != 0)
@@ -100,25 +99,29 @@ void complain_of_rest(std::string_view program, const open_history_result& opene
                           " in ignored directories cannot be restored once removed");
   if (!done.kept.empty()) complain(program, without_controls(done.kept));
   for (const history::restore_conflict& each : done.conflicts)
-    complain(program, without_controls(from_current(opened, each.path)) + ": " + each.reason);
+    complain(program,
+             without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
   if (done.conflicts_total > done.conflicts.size())
     complain(program, "and " + std::to_string(done.conflicts_total - done.conflicts.size()) +
-                          " conflicts more");
+                          " more conflicts");
   for (const history::restore_conflict& each : done.left)
-    complain(program, without_controls(from_current(opened, each.path)) + ": " + each.reason);
+    complain(program,
+             without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
   if (!done.running.empty())
     complain(program, "an agent's command goes on and may change it again: " +
                           running_text(done.running) + "; when it has ended, undo once more");
   if (done.conflicts.empty() || is_forced) return;
   const std::uint64_t stay = done.conflicts_total - done.conflicts_of_others;
-  const std::string others = "give --force to lose what others changed there";
+  const std::string others = "give --force to overwrite those changes";
   if (done.conflicts_of_others == 0)
     complain(program, "nothing was undone; name other paths, or give --force to undo the rest and "
                       "leave these as they are");
   else
-    complain(program,
-             "nothing was undone; name other paths, or " + others +
-                 (stay == 0 ? "" : "; " + std::to_string(stay) + " of these stay then, too"));
+    complain(program, "nothing was undone; name other paths, or " + others +
+                          (stay == 0 ? ""
+                                     : "; " + std::to_string(stay) +
+                                           (stay == 1 ? " of these stays" : " of these stay") +
+                                           " even then"));
 }
 
 int run_undo(const restore_options& options) {
@@ -167,7 +170,7 @@ std::optional<std::uint64_t> hidden_by(history::store& store, const history::che
 
 int run_checkpoint(const undo_options& options, const std::string& label) {
   constexpr std::string_view program = "paddock checkpoint";
-  const auto opened = open_store(program, options, beginning::allowed);
+  const auto opened = open_store(program, options, beginning::of_repository);
   if (opened.store == nullptr) return usage;
   (void)opened.store->read_in().has_value(); // so that commands that follow can be undone
   const auto made = opened.store->make_checkpoint(label);
@@ -297,7 +300,8 @@ int run_verify(const undo_options& options) {
 subcommand add_undo(CLI::App& app) {
   const auto options = std::make_shared<restore_options>();
   CLI::App* parser = app.add_subcommand("undo", "Undo an agent's changes");
-  parser->footer("What people changed stays, unless it is named. Exit codes: 0 done, 1 conflicts "
+  parser->footer("Changes that are not by an agent stay, unless they are named. Exit codes: 0 "
+                 "done, 1 conflicts "
                  "(without --force nothing is changed then), 2 unusable options, paths (nothing is "
                  "or was there) or workspace, or no history.");
   parser->add_option("path", options->paths, "Files and directories (default: everything)")
@@ -307,7 +311,8 @@ subcommand add_undo(CLI::App& app) {
       "Go back to this checkpoint, a number or label (default: the last start of a server)");
   parser->add_flag("-n,--dry-run", options->dry_run,
                    "Show what would be undone, and change nothing");
-  parser->add_flag("-f,--force", options->force, "Overwrite later changes by others, too");
+  parser->add_flag("-f,--force", options->force,
+                   "Overwrite later changes that are not by an agent, too");
   add_place_options(*parser, *options);
   return {parser, [options] { return run_undo(*options); }};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "undo_cli.hpp"
 
-#include "cli/search/search_cli.hpp"
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
@@ -14,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <ctime>
-#include <filesystem>
 #include <utility>
 
 namespace paddock::cli {
@@ -114,12 +112,16 @@ std::optional<found_workspace> find_workspace(std::string_view program, const un
   const auto known = history::find_histories(*opened, directory);
   found_workspace found{.has_history = known.has_own};
   const bool is_named = options.workspace != undo_options().workspace;
-  if (!known.has_own && !known.above.empty() && !is_named) {
-    const std::string& around = known.above.front();
+  std::string around;
+  if (!known.has_own && !is_named)
+    around = !known.above.empty()                    ? known.above.front()
+             : may_begin == beginning::of_repository ? repository_around(opened->path())
+                                                     : "";
+  if (!around.empty()) {
     found.current = strip_root_prefix(opened->path(), around).value_or("");
     opened = open_persons_workspace(program, around, options.history);
     if (!opened) return std::nullopt;
-    found.has_history = true;
+    found.has_history = !known.above.empty();
   }
   if (!found.has_history && may_begin == beginning::none) {
     complain_of_no_history(program, options, *opened, known);
@@ -171,11 +173,6 @@ std::optional<std::vector<std::string>> paths_in_history(std::string_view progra
   return paths;
 }
 
-std::string from_current(const open_history_result& opened, const std::string& path) {
-  if (opened.current.empty() || path.empty()) return path;
-  return std::filesystem::path(path).lexically_relative(opened.current).string();
-}
-
 namespace {
 
 constexpr std::size_t compared_max = 20'000;
@@ -197,7 +194,7 @@ std::string near_changes(const open_history_result& opened, const std::string& g
   std::string text;
   for (const std::string_view each : near)
     text.append(text.empty() ? "; did you mean " : " or ")
-        .append(without_controls(from_current(opened, std::string(each))));
+        .append(without_controls(from_current(opened.current, std::string(each))));
   return text.empty() ? "; `paddock changes` tells what has" : text + "?";
 }
 
@@ -214,7 +211,7 @@ void complain_of_unknown(std::string_view program, const open_history_result& op
                                               .by = history::author::other});
   const auto since = changed ? changed->since : opened.store->state().start;
   for (const std::string& path : unknown)
-    complain(program, without_controls(from_current(opened, path)) +
+    complain(program, without_controls(from_current(opened.current, path)) +
                           ": nothing is there, and nothing there has changed "
                           "since " +
                           checkpoint_text(*opened.store, since) +
@@ -279,10 +276,11 @@ std::string running_text(const std::vector<history::running_command>& running) {
 }
 
 std::string who_changed(const history::change& each) {
-  if (each.by == history::author::tool) return "the tool " + each.tool;
-  if (each.by == history::author::exec) return each.command.empty() ? each.tool : each.command;
-  if (each.tool == history::persons_undo) return "a person, with undo";
-  return "somebody else";
+  if (each.by == history::author::tool) return "by the tool " + each.tool;
+  if (each.by == history::author::exec)
+    return "by " + (each.command.empty() ? each.tool : each.command);
+  if (each.tool == history::persons_undo) return "by a person, with undo";
+  return "not by an agent";
 }
 
 } // namespace paddock::cli

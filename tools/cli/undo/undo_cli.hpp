@@ -3,6 +3,7 @@
 
 // The subcommands about what was changed in a workspace: changes, diff, undo, checkpoint, history.
 
+#include "cli/search/search_cli.hpp"
 #include "common/history_cli.hpp"
 #include "common/subcommand.hpp"
 
@@ -44,17 +45,12 @@ void add_place_options(CLI::App& parser, undo_options& target);
 void add_checkpoint_option(CLI::App& parser, undo_options& target, const std::string& name,
                            const std::string& text);
 
-/// Whether a command may begin a history where there is none.
-enum class beginning : std::uint8_t { none, allowed };
-/// The workspace that a command is about: the one named, or else, as git finds a repository, the
-/// current directory or the nearest one around it that has a history.
-struct found_workspace {
-  std::shared_ptr<const root> workspace;
-  std::string current{};    ///< the path of the current directory in it
-  bool has_history = false; ///< it has one already
-};
-/// Nothing after the program has said that there is no history, and where one is or what makes one.
-/// Nothing is made.
+/// Whether a command may begin a history where there is none, and of what: where no workspace is
+/// named, of the current directory or of the git repository that it is in.
+enum class beginning : std::uint8_t { none, here, of_repository };
+/// The workspace named, or else, as git finds a repository, the current directory or the nearest
+/// one around it that has a history. Nothing after the program has said that there is no history,
+/// and where one is or what makes one. Nothing is made.
 [[nodiscard]] std::optional<found_workspace> find_workspace(std::string_view program,
                                                             const undo_options& options,
                                                             const std::string& directory,
@@ -74,8 +70,6 @@ struct open_history_result {
 [[nodiscard]] std::optional<std::vector<std::string>>
 paths_in_history(std::string_view program, const open_history_result& opened,
                  const undo_options& options);
-/// A path of the history as a person in the current directory would give it.
-[[nodiscard]] std::string from_current(const open_history_result& opened, const std::string& path);
 /// Of paths where nothing is or was: says so, and what has changed near them.
 void complain_of_unknown(std::string_view program, const open_history_result& opened,
                          const std::vector<std::string>& unknown);
@@ -96,7 +90,7 @@ void print_earlier_changes(const open_history_result& opened, const undo_options
                            std::string_view step);
 /// "exec: make -j4; startProcess: npm run dev".
 [[nodiscard]] std::string running_text(const std::vector<history::running_command>& running);
-/// "the tool editFile", "make -j4", "a person, with undo", "somebody else".
+/// "by the tool editFile", "by make -j4", "by a person, with undo", "not by an agent".
 [[nodiscard]] std::string who_changed(const history::change& each);
 
 } // namespace paddock::cli

@@ -42,7 +42,6 @@ namespace paddock::frontmatter {
   X(description_not_text,   "description-not-text",   error,   "the description is a list or a mapping; write it as text")                      \
   X(repaired,               "repaired",               warning, "the frontmatter is not valid YAML here; name and description were recovered line by line") \
   X(duplicate_key,          "duplicate-key",          warning, "this key occurs twice, which YAML forbids; the first is used, remove the other") \
-  X(alias,                  "alias",                  warning, "the value refers to an anchor; write the text itself")                          \
   X(unknown_alias,          "unknown-alias",          warning, "a value that begins with * refers to an anchor, which does not exist; put it in double quotes") \
   X(document_end,           "document-end",           warning, "a line ... ends the YAML before the closing ---; remove it")                    \
   X(too_complex,            "too-complex",            warning, "the frontmatter is nested too deep or has too many parts; make it simpler")     \
@@ -137,7 +136,6 @@ enum class value_kind : std::uint8_t {
   other_scalar, ///< a number or a truth value
   sequence,
   mapping,
-  alias,
 };
 
 /// A key of the block's top level with its value.

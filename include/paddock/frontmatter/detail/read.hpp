@@ -74,7 +74,6 @@ inline constexpr field_rules description_rules{
     field.text.clear();
     break;
   case value_kind::text:
-  case value_kind::alias:
     break;
   }
   collapse(field.text);
@@ -156,9 +155,6 @@ inline void read_slowly(std::string_view block, policy how, full_parser full, re
     document whole = full(block, 2);
     read.name = take(whole.entries, "name");
     read.description = take(whole.entries, "description");
-    for (const found_field* field : {&read.name, &read.description})
-      if (field->kind == value_kind::alias)
-        whole.problems.push_back({diagnostic_code::alias, field->line, field->column});
     problems = std::move(whole.problems);
     if (problems.empty()) {
       read.from = origin::full;

@@ -123,8 +123,7 @@ struct field_lines {
     field = {};
     document whole;
     if (full != nullptr) whole = full(lines.text, lines.line);
-    if (whole.problems.empty() && whole.entries.size() == 1 && whole.entries.front().key == key &&
-        whole.entries.front().kind != value_kind::alias)
+    if (whole.problems.empty() && whole.entries.size() == 1 && whole.entries.front().key == key)
       field = {std::move(whole.entries.front().value), whole.entries.front().kind};
     else
       field = {raw_value(lines.text, key.size()), value_kind::text};

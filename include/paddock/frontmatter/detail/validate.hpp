@@ -124,11 +124,11 @@ inline void check_metadata(std::string_view block, const entry& e, full_parser f
   if (colon == std::string_view::npos) return;
   const document inner = full(whole.substr(colon + 1), e.line);
   for (const entry& value : inner.entries)
-    if (value.kind != value_kind::text && value.kind != value_kind::alias)
-      found.push_back({diagnostic_code::metadata_not_text, value.line,
-                       value.column + (value.line == e.line
-                                           ? e.column + static_cast<std::uint32_t>(colon)
-                                           : 0U)});
+    if (value.kind != value_kind::text)
+      found.push_back(
+          {diagnostic_code::metadata_not_text, value.line,
+           value.column +
+               (value.line == e.line ? e.column + static_cast<std::uint32_t>(colon) : 0U)});
 }
 
 inline void check_entry(const entry& e, std::vector<diagnostic>& found) {
