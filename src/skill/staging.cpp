@@ -44,7 +44,7 @@ result<void> remove_entry(int directory, const own_entry& entry) {
   return tree || tree.error().code == error_code::not_found ? result<void>() : tree.error();
 }
 
-/// Removes what this process has put there.
+/// The same; if it fails, this process's next change tries again.
 result<void> remove_own(int directory, own_entry entry) {
   auto gone = remove_entry(directory, entry);
   if (!gone) remember(directory, std::move(entry));

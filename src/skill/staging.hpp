@@ -44,7 +44,7 @@ private:
 class staging {
 public:
   /// `user` is the user's directory. Both have to outlive this. Errors: conflict (somebody has
-  /// exchanged the new directory), those of making it.
+  /// exchanged the new directory), and as of sys::mkdirat.
   [[nodiscard]] static result<staging> create(const root& base, const opened& user);
   staging(staging&& other) noexcept;
   staging& operator=(staging&&) = delete;

@@ -534,7 +534,7 @@ class Undo(unittest.TestCase):
         self.assertRegex(notice, "startProcess sh -c .*goes on and may change it again: end it with stopProcess")
         other = self.serve()
         notice = other.call("restore", dryRun=True)["notice"]
-        self.assertRegex(notice, "another server's startProcess sh -c .*a person ends what is another server's, with `paddock stop`")
+        self.assertRegex(notice, "another server's startProcess sh -c .*a person ends another server's with `paddock stop`")
         self.assertNotIn("stopProcess", notice)
         other.close()
         server.call("stopProcess", process=begun["process"])

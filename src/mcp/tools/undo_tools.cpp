@@ -203,7 +203,7 @@ std::string running_notice(const std::vector<history::running_command>& running)
     text += " and " + std::to_string(running.size() - told_max) + " more";
   return text + (running.size() == 1 ? " goes" : " go") + " on and may change it again: " +
          (is_process ? "end it with stopProcess (listProcesses names it)" : "let it end") +
-         (is_elsewhere ? " (a person ends what is another server's, with `paddock stop`)" : "") +
+         (is_elsewhere ? " (a person ends another server's with `paddock stop`)" : "") +
          ", then restore once more";
 }
 
