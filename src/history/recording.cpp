@@ -61,7 +61,10 @@ std::vector<running_command> store::impl::commands_under_way() const {
   std::vector<running_command> all;
   for (const journal_record& each : others.living)
     if (is_command(each))
-      all.push_back({.tool = each.tool, .command = each.command, .began_ms = each.time_ms});
+      all.push_back({.tool = each.tool,
+                     .command = each.command,
+                     .began_ms = each.time_ms,
+                     .is_elsewhere = true});
   for (const agents_work& each : running)
     if (each.is_command())
       all.push_back({.tool = each.by.tool,

@@ -29,26 +29,44 @@ namespace {
 constexpr std::uint64_t lock_wait_ms = 5'000;
 constexpr unsigned attempts_max = 16;
 
-/// A directory, or whatever else has got its name.
-result<void> remove_any(int directory, const component& name) {
+/// A directory with all in it, or a link; nothing else that may have the name by now.
+result<void> remove_entry(int directory, const own_entry& entry) {
+  PADDOCK_TRY(const bool is_still, is_there(directory, entry));
+  if (!is_still) return {};
+  PADDOCK_TRY(const auto known, sys::status_at(entry.made.get(), ""));
+  if (known.kind != entry_kind::directory) {
+    auto gone = sys::unlinkat(directory, entry.name.c_str(), 0);
+    return gone || gone.error().code == error_code::not_found ? result<void>() : gone;
+  }
   PADDOCK_TRY(auto parent, sys::openat(directory, ".", O_PATH | O_DIRECTORY));
-  const place top{.parent = std::move(parent), .name = name};
+  const place top{.parent = std::move(parent), .name = entry.name, .existing = known};
   const auto tree = remove_tree(top, {});
-  if (tree || tree.error().code == error_code::not_found) return {};
-  const bool other = tree.error().os_errno == ENOTDIR || tree.error().os_errno == ELOOP;
-  if (!other) return tree.error();
-  auto gone = sys::unlinkat(directory, name.c_str(), 0);
-  if (!gone && gone.error().code != error_code::not_found) return gone;
-  return {};
+  return tree || tree.error().code == error_code::not_found ? result<void>() : tree.error();
 }
 
-/// Removes what this process has put there, and nothing else that may have the name by now.
+/// The same; if it fails, this process's next change tries again.
 result<void> remove_own(int directory, own_entry entry) {
-  const auto there = is_there(directory, entry);
-  if (there && !*there) return {};
-  auto gone = there ? remove_any(directory, entry.name) : result<void>(there.error());
+  auto gone = remove_entry(directory, entry);
   if (!gone) remember(directory, std::move(entry));
   return gone;
+}
+
+/// After a rename: whether these are where they have come to. If not, the rename is undone. Errors:
+/// conflict.
+result<void> check_renamed(int directory, const component& from, const component& to, int now_to,
+                           int now_from = -1) {
+  PADDOCK_TRY(const auto at_to, sys::status_at(directory, to.c_str(), AT_SYMLINK_NOFOLLOW));
+  PADDOCK_TRY(const auto wanted_to, sys::status_at(now_to, ""));
+  bool is_right = at_to.same_object(wanted_to);
+  if (now_from >= 0) {
+    PADDOCK_TRY(const auto at_from, sys::status_at(directory, from.c_str(), AT_SYMLINK_NOFOLLOW));
+    PADDOCK_TRY(const auto wanted_from, sys::status_at(now_from, ""));
+    is_right = is_right && at_from.same_object(wanted_from);
+  }
+  if (is_right) return {};
+  const unsigned how = now_from >= 0 ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+  PADDOCK_CHECK(sys::renameat2(directory, to.c_str(), directory, from.c_str(), how));
+  return error{error_code::conflict, 0, "publish"};
 }
 
 unsigned depth_of(std::string_view resolved) {
@@ -97,6 +115,9 @@ result<staging> staging::create(const root& base, const opened& in) {
     (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
     return hidden.error();
   }
+  bool is_new = true; // and no other directory that has got the name
+  PADDOCK_CHECK(for_each_entry(fd->get(), [&](auto, unsigned char) { return is_new = false; }));
+  if (!is_new) return error{error_code::conflict, 0, "staging"};
   return staging(base, in, name, *std::move(fd), *std::move(hidden));
 }
 
@@ -116,31 +137,31 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
   PADDOCK_CHECK(alone.check(base_->status(), join(path_, hidden_.name.view())));
   PADDOCK_CHECK(alone.check(base_->status(), join(path_, id.view())));
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    const auto now = sys::status_at(user_, id.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!now && now.error().code != error_code::not_found) return now.error();
-    if (!now) {
+    auto old = sys::openat(user_, id.c_str(), O_PATH | O_NOFOLLOW);
+    if (!old && old.error().code != error_code::not_found) return old.error();
+    if (!old) {
       auto done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_NOREPLACE);
       // A directory never takes the place of anything but an empty directory.
       if (!done && done.error().os_errno == EINVAL)
         done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), 0);
       if (!done && done.error().code == error_code::already_exists) continue;
       if (!done) return done.error();
+      PADDOCK_CHECK(check_renamed(user_, hidden_.name, id, hidden_.made.get()));
       armed_ = false;
       if (wanted == durability::full) PADDOCK_CHECK(sys::fsync(user_));
       return outcome::added;
     }
     if (existing == overwrite::refuse) return error{error_code::already_exists, EEXIST, "id"};
+    PADDOCK_TRY(const auto now, sys::status_at(old->get(), ""));
     PADDOCK_TRY(auto parent, sys::openat(user_, ".", O_PATH | O_DIRECTORY));
-    PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = *now}));
-    auto old = sys::openat(user_, id.c_str(), O_PATH | O_NOFOLLOW);
-    if (!old && old.error().code == error_code::not_found) continue;
-    if (!old) return old.error();
+    PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
     const auto done =
         sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_EXCHANGE);
     if (!done && done.error().code == error_code::not_found) continue;
     if (!done && is_unsupported(done.error()))
       return error{error_code::unsupported, done.error().os_errno, "RENAME_EXCHANGE"};
     if (!done) return done.error();
+    PADDOCK_CHECK(check_renamed(user_, hidden_.name, id, hidden_.made.get(), old->get()));
     hidden_.made = *std::move(old);
     // The old one is removed soon; it must not be found in its place without its files.
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user_));
@@ -152,24 +173,26 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
 result<void> take_away(const root& base, const opened& in, const component& id, durability wanted) {
   const int user = in.fd.get();
   PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
-  file_descriptor old;
+  own_entry old{.name = id, .made = {}};
   {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user, {}));
     PADDOCK_TRY(const auto alone, directory_move::begin("skill"));
     PADDOCK_CHECK(alone.check(base.status(), join(in.path, id.view())));
-    PADDOCK_TRY(old, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));
-    PADDOCK_TRY(const auto now, sys::status_at(old.get(), ""));
+    PADDOCK_TRY(old.made, sys::openat(user, id.c_str(), O_PATH | O_NOFOLLOW));
+    PADDOCK_TRY(const auto now, sys::status_at(old.made.get(), ""));
     if (now.kind != entry_kind::directory && now.kind != entry_kind::symlink)
       return error{error_code::not_a_directory, ENOTDIR, "skill"}; // somebody's file, and no skill
     PADDOCK_TRY(auto parent, sys::openat(user, ".", O_PATH | O_DIRECTORY));
     PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
     const auto moved = sys::renameat2(user, id.c_str(), user, hidden.c_str(), 0);
     // A layered file system may refuse to rename what lies in a lower layer.
-    if (!moved && is_unsupported(moved.error())) return remove_any(user, id);
+    if (!moved && is_unsupported(moved.error())) return remove_entry(user, old);
     if (!moved) return moved.error();
+    PADDOCK_CHECK(check_renamed(user, id, hidden, old.made.get()));
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user)); // before its files go
   }
-  return remove_own(user, {.name = hidden, .made = std::move(old)});
+  old.name = hidden;
+  return remove_own(user, std::move(old));
 }
 
 } // namespace paddock

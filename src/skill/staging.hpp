@@ -3,8 +3,10 @@
 
 // How a change of the user's skills becomes visible in one step. What is new is built in a hidden
 // directory beside the skills and renamed into its place; what it replaces takes the hidden name
-// and is removed. What cannot be removed is tried again by this process's next change. What a
-// killed process leaves stays: its name says nothing that anybody else could not have written.
+// and is removed. Both are held open and looked at again after each rename; where another directory
+// has got one of the names, the rename is undone. What cannot be removed is tried again by this
+// process's next change. What a killed process leaves stays: its name says nothing that anybody
+// else could not have written.
 
 #include "file/leftover.hpp"
 
@@ -41,7 +43,8 @@ private:
 
 class staging {
 public:
-  /// `user` is the user's directory. Both have to outlive this.
+  /// `user` is the user's directory. Both have to outlive this. Errors: conflict (somebody has
+  /// exchanged the new directory), and as of sys::mkdirat.
   [[nodiscard]] static result<staging> create(const root& base, const opened& user);
   staging(staging&& other) noexcept;
   staging& operator=(staging&&) = delete;
@@ -52,8 +55,8 @@ public:
   enum class outcome : std::uint8_t { added, replaced };
   /// Swaps the hidden directory in as `id`. What is in it must be on the disk already if `wanted`
   /// is more than `none`. Errors: already_exists, read_only, unsupported (the file system cannot
-  /// exchange two names), conflict (also: a command keeps the old one in place), timed_out,
-  /// cancelled.
+  /// exchange two names), conflict (also: a command keeps the old one in place, or somebody has
+  /// exchanged one of the directories), timed_out, cancelled.
   [[nodiscard]] result<outcome> publish(const component& id, overwrite existing, durability wanted,
                                         const work_bounds& bounds);
 
@@ -73,7 +76,8 @@ private:
 
 /// Moves `id` to a hidden name and removes it from there. When the removal fails, `id` is gone and
 /// this process's next change tries again to remove the rest. Errors: not_found, read_only,
-/// conflict (a command keeps it in place), timed_out, those of removing.
+/// conflict (a command keeps it in place, or somebody has exchanged it), timed_out, those of
+/// removing.
 [[nodiscard]] result<void> take_away(const root& base, const opened& user, const component& id,
                                      durability wanted);
 

@@ -238,7 +238,14 @@ class Worktrees(unittest.TestCase):
         first, second = self.serve("a", "--git-worktree"), self.serve("b", "--git-worktree")
         self.commit(first, "two")
         self.commit(second, "three")
-        self.assertGreater(first.call("restore")["restored"], 0)
+        was, is_now = (self.git("rev-parse", name).strip()[:10] for name in ["main", "a"])
+        words = f"git's commits stay in {self.main}/.git: HEAD went from {was} to {is_now}"
+        self.assertNotIn("commits", first.call("restore", paths=["file"], dryRun=True)["notice"])
+        person = [os.environ["PADDOCK"], "undo", "-n", "-w", self.folder / "a", "--history", self.folder / "history"]
+        self.assertIn(words, subprocess.run(person, capture_output=True, encoding="utf-8").stderr)
+        done = first.call("restore")
+        self.assertGreater(done["restored"], 0)
+        self.assertIn(words, done["notice"])
         self.assertEqual((self.folder / "a/file").read_text(), "one\n")
         self.assertEqual((self.folder / "b/file").read_text(), "one\nthree\n")
         self.assertEqual(self.git("log", "--format=%s", "b"), "three\none\n")

@@ -532,6 +532,11 @@ class Undo(unittest.TestCase):
         notice = server.call("restore", dryRun=True)["notice"]
         self.assertNotIn("goes on", self.paddock("history", "list").stderr)
         self.assertRegex(notice, "startProcess sh -c .*goes on and may change it again: end it with stopProcess")
+        other = self.serve()
+        notice = other.call("restore", dryRun=True)["notice"]
+        self.assertRegex(notice, "another server's startProcess sh -c .*a person ends another server's with `paddock stop`")
+        self.assertNotIn("stopProcess", notice)
+        other.close()
         server.call("stopProcess", process=begun["process"])
         for words in ["changes"], ["undo", "--dry-run"]:  # the control
             self.assertEqual(json.loads(self.paddock(*words, "--json").stdout)["running"], [])

@@ -3,6 +3,10 @@
 
 #include "own_files.hpp"
 
+#include <paddock/file/file.hpp>
+
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -38,7 +42,55 @@ worktree_place place_of(const std::string& workspace) {
   return found;
 }
 
+constexpr std::uint64_t log_bytes_max = std::uint64_t{16} << 20U;
+constexpr std::size_t shown_digits = 10;
+
+/// Of a line "OLD NEW Name <mail> SECONDS ZONE\tmessage". An agent may have written it.
+struct logged_step {
+  std::string_view old, fresh;
+  std::int64_t seconds = 0;
+};
+std::optional<logged_step> logged_in(std::string_view line) {
+  const auto is_name = [](std::string_view text) {
+    return text.size() > shown_digits &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  };
+  line = line.substr(0, line.find('\t'));
+  const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
+  const std::size_t zone = line.rfind(' '), time = line.rfind(' ', zone - 1);
+  if (second == line.npos || time == line.npos || time < second) return std::nullopt;
+  logged_step found{line.substr(0, first), line.substr(first + 1, second - first - 1)};
+  if (!is_name(found.old) || !is_name(found.fresh)) return std::nullopt;
+  const char* const end = line.data() + zone;
+  const auto read = std::from_chars(line.data() + time + 1, end, found.seconds);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(found) : std::nullopt;
+}
+
 } // namespace
+
+std::string commits_left(history::store& store, std::optional<std::uint64_t> to) {
+  const worktree_place found = place_of(store.workspace()->path());
+  const auto all = store.checkpoints();
+  const auto since =
+      std::ranges::find(all, to.value_or(store.state().start), &history::checkpoint::number);
+  if (found.common.empty() || lies_within(found.common, found.workspace) || since == all.end())
+    return {};
+  const auto own = root::open(found.own.string());
+  const auto log = own ? read_file(*own, "logs/HEAD", {.bytes_max = log_bytes_max}) : own.error();
+  if (!log) return {};
+  std::string old, fresh;
+  for (std::string_view rest = log->bytes; !rest.empty();) {
+    const auto step = logged_in(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.size(), rest.find('\n') + 1));
+    if (!step || step->seconds < since->time_ms / 1000) continue;
+    const bool is_first = step->old.find_first_not_of('0') == std::string_view::npos;
+    if (old.empty()) old = (is_first ? step->fresh : step->old).substr(0, shown_digits);
+    fresh = step->fresh.substr(0, shown_digits);
+  }
+  if (old == fresh) return {};
+  return "git's commits stay in " + found.common.string() + ": HEAD went from " + old + " to " +
+         fresh + ", and git reflog names the steps";
+}
 
 std::string repository_outside(const std::string& workspace) {
   const worktree_place found = place_of(workspace);

@@ -4,6 +4,10 @@
 // A workspace that is a worktree of a git repository outside of it: which parts of that repository
 // commands see and change.
 
+#include <paddock/history/history.hpp>
+
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,5 +29,10 @@ find_git_worktree(const std::string& workspace);
 /// The repository of a workspace that is a worktree of one outside; empty: it is none. Makes
 /// nothing.
 [[nodiscard]] std::string repository_outside(const std::string& workspace);
+
+/// What a restore to a checkpoint leaves in the repository outside, as a clause: commits since
+/// then, by the worktree's reference log. Empty: none, or the workspace is no worktree of one
+/// outside.
+[[nodiscard]] std::string commits_left(history::store& store, std::optional<std::uint64_t> to);
 
 } // namespace paddock::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "history_cli.hpp"
 
+#include "git_worktree.hpp"
 #include "own_files.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -210,6 +211,10 @@ bool open_served_history(std::string_view program, workspace_cli& from,
         by);
     if (opened) {
       from.tools.history = *std::move(opened);
+      if (from.confinement.git_worktree)
+        from.tools.left_outside = [store = from.tools.history](auto to) {
+          return commits_left(*store, to);
+        };
       return true;
     }
     why = explain(opened.error());

@@ -5,8 +5,11 @@
 ///
 /// Listing is not a snapshot: entries that appear or vanish meanwhile may or may not be reported,
 /// but a bad entry never fails the listing. Removing never follows a link, never crosses a mount,
-/// and needs a bounded number of descriptors however deep the tree is. Thread-safety: every
-/// function may be called from any thread.
+/// and needs a bounded number of descriptors however deep the tree is.
+///
+/// Not guaranteed: that a directory which is removed when it is empty is the one that was looked
+/// at, as no system call removes by descriptor. An empty one that gets its name at just that moment
+/// is removed instead. Thread-safety: every function may be called from any thread.
 
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>

@@ -96,6 +96,7 @@ struct running_command {
   std::string tool{};
   std::string command{}; ///< its line
   std::int64_t began_ms = 0;
+  bool is_elsewhere = false; ///< another process has it under way, such as another server
 };
 struct not_covered {
   std::string path{};

@@ -15,7 +15,8 @@
 /// status alone, but removed again where it is new), files beyond
 /// `file_bytes_max` or beyond the store's budget, what cannot be read, and FIFOs, sockets and
 /// devices. Hidden names (protected_names.hpp) are neither read nor listed. Extended attributes,
-/// owners and hard links are not recorded.
+/// owners and hard links are not recorded. Where another process puts an empty directory in the
+/// place of one that a restore removes at just that moment, that one is removed.
 ///
 /// A failure of the store fails no tool and no command: the work goes on, and what can no longer be
 /// undone is told.

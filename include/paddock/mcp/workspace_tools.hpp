@@ -22,6 +22,7 @@
 #include <paddock/path/root.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,6 +90,9 @@ struct workspace_options {
   /// Where applyChanges keeps what is to survive a kill (change_set.hpp); no command may reach it.
   std::string state_directory{};
   std::string no_history{}; ///< why there is none, as a clause for models and people
+  /// What a restore to a checkpoint (nothing: the start) leaves outside of the workspace, as a
+  /// clause; empty: nothing. Called from any thread.
+  std::function<std::string(std::optional<std::uint64_t> to)> left_outside{};
   /// An absolute path to a directory for the socket at which people of this user see and end what
   /// startProcess has started; empty: there is none. No command may reach it.
   std::string process_sockets{};

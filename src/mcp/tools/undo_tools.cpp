@@ -177,24 +177,30 @@ std::string notice_of(const history::change_list& found, const history::store_st
   return notice;
 }
 
-/// "startProcess npm run dev": what the agent itself can end, and with what.
+/// "startProcess npm run dev": and who can end it, with what.
 std::string running_notice(const std::vector<history::running_command>& running) {
   constexpr std::size_t told_max = 3;
   std::string text;
-  bool is_process = false;
+  bool is_process = false, is_elsewhere = false;
+  for (const history::running_command& each : running) {
+    is_elsewhere = is_elsewhere || each.is_elsewhere;
+    is_process = is_process || (!each.is_elsewhere && each.tool == "startProcess");
+  }
   for (std::size_t i = 0; i < std::min(running.size(), told_max); ++i) {
-    is_process = is_process || running[i].tool == "startProcess";
-    text.append(i == 0 ? "" : ", ").append(running[i].tool);
+    text.append(i == 0 ? "" : ", ").append(running[i].is_elsewhere ? "another server's " : "");
+    text.append(running[i].tool);
     text.append(" ").append(shown(running[i].command, 200));
   }
   if (running.size() > told_max)
     text += " and " + std::to_string(running.size() - told_max) + " more";
   return text + (running.size() == 1 ? " goes" : " go") + " on and may change it again: " +
          (is_process ? "end it with stopProcess (listProcesses names it)" : "let it end") +
+         (is_elsewhere ? " (a person ends another server's with `paddock stop`)" : "") +
          ", then restore once more";
 }
 
-std::string notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced) {
+std::string notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced,
+                      const std::string& left_outside) {
   std::string notice(first_notice_of(done, is_trial, is_forced));
   const auto add = [&](const std::string& more) {
     if (!more.empty()) notice.append(notice.empty() ? "" : "; ").append(more);
@@ -211,6 +217,7 @@ std::string notice_of(const history::restore_outcome& done, bool is_trial, bool 
               "opened"
             : "left tells what did not come back whole, or stays");
   add(encode_name(done.kept));
+  add(encode_name(left_outside));
   if (!done.running.empty()) add(running_notice(done.running));
   return notice;
 }
@@ -290,6 +297,7 @@ tool_result restore(workspace_state& state, call& c) {
   if (paths.wrong) return refuse_path(*paths.wrong);
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
   const bool is_forced = c.arguments()["force"].boolean().value_or(false);
+  const bool asks_all = paths.paths.empty();
   const auto done = store->restore(
       {.to = to.number,
        .paths = std::move(paths.paths),
@@ -318,7 +326,9 @@ tool_result restore(workspace_state& state, call& c) {
   if (!done->left.empty())
     write_reasons(out, "left", done->left, done->left_total, told_conflicts_max);
   if (done->before != 0) out.member("checkpoint", std::to_string(done->before));
-  if (const auto notice = notice_of(*done, is_trial, is_forced); !notice.empty())
+  const std::string outside =
+      asks_all && state.options.left_outside ? state.options.left_outside(to.number) : "";
+  if (const auto notice = notice_of(*done, is_trial, is_forced, outside); !notice.empty())
     out.member("notice", notice);
   return result.take();
 }

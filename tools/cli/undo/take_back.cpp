@@ -2,6 +2,7 @@
 
 // paddock undo, paddock checkpoint and paddock history.
 
+#include "common/git_worktree.hpp"
 #include "common/interruption.hpp"
 #include "common/output.hpp"
 #include "common/terminal.hpp"
@@ -156,6 +157,9 @@ int run_undo(const restore_options& options) {
   if (!options.json && done->restored == 0 && done->conflicts.empty())
     print_earlier_changes(opened, options, "paddock undo --dry-run --to");
   complain_of_rest(program, opened, *done, options.force);
+  if (const auto commits = commits_left(*opened.store, opened.since);
+      paths->empty() && !commits.empty())
+    complain(program, without_controls(commits));
   return done->conflicts.empty() ? success : failed;
 }
 
