@@ -267,7 +267,8 @@ private:
       return lines_.fault("the name of a file is missing");
     const bool has_two_names =
         file.action == patch_action::move || file.action == patch_action::copy;
-    if (has_two_names == file.from.empty())
+    const bool is_cut = file.hunks.empty() && !has_two_names && before_ != after_;
+    if (has_two_names == file.from.empty() || is_cut)
       return lines_.fault("a file that is renamed or copied has a line for both of its names");
     if (changes_nothing(file)) return lines_.fault(no_change);
     if (changes_text_ && file.hunks.empty() && lines_.is_over() &&

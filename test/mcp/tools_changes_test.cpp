@@ -449,6 +449,12 @@ const refused_case refused_cases[] = {
      R"("path":"b"})",
      {"an earlier part of the patch puts another file in the place of this one; give the part for "
       "this file first, and the rest in another call"}},
+    {"a swap of names",
+     R"("patch":"diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\ndiff --git a/b b/a\nsimilarity index 100%\nrename from b\nrename to a\n")",
+     "invalid_argument",
+     R"("path":"b"})",
+     {"the patch swaps this file and another, which one call cannot; move one of them to a free "
+      "name first"}},
     {"a file that was renamed away, edited under its old name",
      R"("patch":"diff --git a/a b/z\nrename from a\nrename to z\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -2 +2 @@\n-two\n+2\n")",
      "invalid_argument",

@@ -279,6 +279,8 @@ TEST(Patch, SaysWhereItCannotBeRead) {
       {"a name that never ends", "diff --git \"a/x b/x\nnew file mode 100644\n", invalid, 2},
       {"renamed to no name", "diff --git a/x b/y\nrename from x\n", invalid, 2},
       {"copied from no name", "diff --git a/x b/y\ncopy to y\n", invalid, 2},
+      {"renamed, and cut off behind its modes",
+       "diff --git \"a/x\" \"b/x-moved\"\nold mode 100644\nnew mode 100755\nsimi", invalid, 3},
       {"renamed and deleted",
        "diff --git a/x b/y\nrename from x\nrename to y\ndeleted file mode 100644\n", invalid, 4},
       {"Begin without End", "*** Begin Patch\n*** Delete File: x\n", invalid, 2},

@@ -40,10 +40,15 @@ result<void, failed_change> change_planner::check_place(const file_change& earli
   if (earlier.action != change_action::move) return {};
   const auto where = root_.locate(decode_name(what.given), final_link::keep);
   if (!where || !where->existing) return {};
+  const bool swaps =
+      !what.move_to.empty() && resolved(what.move_to, final_link::keep) ==
+                                   resolved(encode_name(earlier.from), final_link::keep);
   return failed_change(
       plain(error_code::invalid_argument,
-            "an earlier part of the patch puts another file in the place of this "
-            "one; give the part for this file first, and the rest in another call"),
+            swaps ? "the patch swaps this file and another, which one call cannot; move one of "
+                    "them to a free name first, then the other, each in a call"
+                  : "an earlier part of the patch puts another file in the place of this "
+                    "one; give the part for this file first, and the rest in another call"),
       what.given);
 }
 
