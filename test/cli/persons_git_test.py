@@ -162,6 +162,17 @@ class PersonsGit(unittest.TestCase):
                 self.sh(go_on, inside)
                 self.assertFalse(self.canary.exists(), told.stderr)
                 self.assertIn("made-by-command", told.stderr)
+        begin = (f"for i in a b; do echo $i > tracked; {person} commit -qam $i; done; git checkout -q -b side HEAD~2; echo c > tracked; "
+                 f"{person} commit -qam c; echo d > d; git add d; {person} commit -qm d; git checkout -q main; {person} cherry-pick main..side; "
+                 "echo e > tracked; git add tracked")
+        prepare = f'{slash}; printf "[options]\\n\\tstrategy = ./../evil\\n" >> .git/sequencer/opts'
+        for ran, how in [(True, ["sh", "-c"]), (False, [PADDOCK, "exec", "--", "sh", "-c"])]:
+            workspace = self.repository(f"picks-{ran}")
+            self.sh(begin, workspace)
+            subprocess.run([*how, self.script(prepare)], cwd=workspace, env=self.environment, capture_output=True)
+            self.sh(f"GIT_EDITOR=true {person} cherry-pick --continue", workspace)
+            self.assertEqual(self.canary.exists(), ran)
+            self.canary.unlink(missing_ok=True)
         server = Server(self.repository("tool"), environment=self.environment)
         told = server.call("writeTextFile", path=todo, text="x true\n")
         self.assertIn("git keeps its own there", told["message"])
