@@ -21,6 +21,14 @@ namespace {
 constexpr std::string_view past_tool = "past";
 constexpr std::string_view hooks_directory = "hooks", common_name = "commondir";
 
+/// What of `git_steps` the path is in some directory; empty: none.
+std::string_view step_of(std::string_view path) {
+  for (const std::string_view step : git_steps)
+    if (path == step || (path.ends_with(step) && path[path.size() - step.size() - 1] == '/'))
+      return step;
+  return {};
+}
+
 /// The repository that git would read the path for; nothing where it is in none.
 std::optional<std::string_view> repository_reading(std::string_view path, const was_there& has) {
   const auto is_one = [&](std::string_view directory) {
@@ -30,7 +38,8 @@ std::optional<std::string_view> repository_reading(std::string_view path, const 
   const bool is_read =
       name == common_name || std::ranges::find(git_obeyed, name) != std::end(git_obeyed);
   if (is_read && is_one(above)) return above;
-  if (file_name(above) == hooks_directory && is_one(parent(above))) return parent(above);
+  const bool is_within = file_name(above) == hooks_directory || !step_of(path).empty();
+  if (is_within && is_one(parent(above))) return parent(above);
   return std::nullopt;
 }
 
@@ -65,6 +74,7 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
   if (!bytes) return false;
   if (is_git_directory(path)) return leads_to_a_part(of, path, *bytes, has);
   if (name == common_name) return *bytes == "../..\n";
+  if (const auto step = step_of(path); !step.empty()) return !harmless_steps(step, *bytes);
   return !harmless_part(*bytes, [](std::string_view) { return false; });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "path/git_configuration.hpp"
 
+#include "path/git_names.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -318,6 +320,23 @@ carried_settings carry_settings(std::string_view before, std::string_view after)
       add_setting(*carried.text, each);
   }
   return carried;
+}
+
+/// A strategy with a slash is a program anywhere; others are git's own, or in PATH.
+std::optional<std::string> harmless_steps(std::string_view step, std::string_view text) {
+  if (step != git_steps[0])
+    return text.find('/') == text.npos ? std::nullopt : std::optional<std::string>("");
+  std::string kept;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n') + 1);
+    const std::string_view whole = line.empty() ? rest : line;
+    const std::size_t begin = std::min(whole.find_first_not_of(" \t\r"), whole.size());
+    const std::size_t end = std::min(whole.find_first_of(" \t\r\n", begin), whole.size());
+    const std::string_view verb = whole.substr(begin, end - begin);
+    if (verb != "exec" && verb != "x") kept += whole;
+    rest.remove_prefix(whole.size());
+  }
+  return kept.size() == text.size() ? std::nullopt : std::optional(std::move(kept));
 }
 
 } // namespace paddock

@@ -21,6 +21,12 @@ template <class Has> bool is_git_repository(const Has& has) {
 /// What it runs programs by, or finds such by.
 inline constexpr const char* git_obeyed[] = {"config", "config.worktree", "hooks"};
 
+/// Where it keeps the steps of a rebase, cherry-pick or revert that is under way, and which files
+/// there can make it run a program when a person continues.
+inline constexpr const char* git_under_way[] = {".git/rebase-merge", ".git/sequencer"};
+inline constexpr std::string_view git_steps[] = {"rebase-merge/git-rebase-todo",
+                                                 "rebase-merge/strategy", "sequencer/opts"};
+
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};
 

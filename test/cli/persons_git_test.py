@@ -134,6 +134,62 @@ class PersonsGit(unittest.TestCase):
                         self.script('make .; git config core.fsmonitor "$CANARY"')], env=self.environment, capture_output=True)
         self.assertIsNone(self.persons_git_runs_it(workspace))
 
+    def test_a_rebase_that_a_person_continues(self):
+        todo, slash = ".git/rebase-merge/git-rebase-todo", 'mkdir git-merge-.; printf "#!/bin/sh\\n$CANARY" > evil; chmod +x evil'
+        rows = {
+            "a step": f'echo "exec $CANARY" >> {todo}',
+            "its short name, before another step": f'printf " \tx $CANARY\npick $(git rev-parse side)\n" > {todo}',
+            "a link": f'echo "exec $CANARY" > elsewhere; ln -sf ../../elsewhere {todo}',
+            "a link to its directory": f'cp -r .git/rebase-merge r; rm -r .git/rebase-merge; ln -s ../r .git/rebase-merge; echo "x $CANARY" >> {todo}',
+            "a strategy": f'{slash}; printf ./../evil > .git/rebase-merge/strategy; echo "pick $(git rev-parse side)" > {todo}',
+        }
+        person = "git -c user.name=p -c user.email=p@example.org"
+        begin = (f"for i in 1 2 3; do echo $i > n$i; git add n$i; {person} commit -qm $i; done; git checkout -q -b side HEAD~2; echo s > s; git add s; "
+                 f"{person} commit -qm s; git checkout -q -; GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' {person} rebase -q -i HEAD~2")
+        go_on = f"GIT_EDITOR=true {person} rebase --continue"
+        for name, prepare in rows.items():
+            with self.subTest(name):
+                outside, inside = (self.repository(f"{name} {at}".replace(" ", "-").replace(",", "")) for at in ("outside", "inside"))
+                for workspace in outside, inside:
+                    self.sh(begin, workspace)
+                    self.assertTrue((workspace / todo).exists())
+                self.sh(self.script(prepare), outside)
+                self.sh(go_on, outside)
+                self.assertTrue(self.canary.exists(), "the control ran nothing")
+                self.canary.unlink()
+                told = subprocess.run([PADDOCK, "exec", "--workspace", str(inside), "--", "sh", "-c", self.script(prepare)],
+                                      env=self.environment, capture_output=True, text=True)
+                self.sh(go_on, inside)
+                self.assertFalse(self.canary.exists(), told.stderr)
+                self.assertIn("made-by-command", told.stderr)
+        begin = (f"for i in a b; do echo $i > tracked; {person} commit -qam $i; done; git checkout -q -b side HEAD~2; echo c > tracked; "
+                 f"{person} commit -qam c; echo d > d; git add d; {person} commit -qm d; git checkout -q main; {person} cherry-pick main..side; "
+                 "echo e > tracked; git add tracked")
+        prepare = f'{slash}; printf "[options]\\n\\tstrategy = ./../evil\\n" >> .git/sequencer/opts'
+        for ran, how in [(True, ["sh", "-c"]), (False, [PADDOCK, "exec", "--", "sh", "-c"])]:
+            workspace = self.repository(f"picks-{ran}")
+            self.sh(begin, workspace)
+            subprocess.run([*how, self.script(prepare)], cwd=workspace, env=self.environment, capture_output=True)
+            self.sh(f"GIT_EDITOR=true {person} cherry-pick --continue", workspace)
+            self.assertEqual(self.canary.exists(), ran)
+            self.canary.unlink(missing_ok=True)
+        server = Server(self.repository("tool"), environment=self.environment)
+        told = server.call("writeTextFile", path=todo, text="x true\n")
+        self.assertIn("git keeps its own there", told["message"])
+        server.close()
+
+    def test_a_rebase_of_an_agent_goes_on_in_its_next_command(self):
+        workspace = self.repository("agents-rebase")
+        agent = "git -c user.name=a -c user.email=a@example.org"
+        begin = (f"echo 1 > n; git add n; {agent} commit -qm 1; git checkout -q -b side HEAD~1; echo 2 > n; git add n; {agent} commit -qm 2; echo 3 > m; "
+                 f"git add m; {agent} commit -qm 3; {agent} rebase -; test -s .git/rebase-merge/git-rebase-todo")
+        for script, code in [(begin, 0), (f"echo 4 > n; git add n; GIT_EDITOR=true {agent} rebase --continue", 0)]:
+            done = subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c", script],
+                                  env=self.environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, done)
+            self.assertNotIn("made-by-command", done.stderr)
+        self.assertEqual((workspace / "m").read_text(), "3\n")
+
     def test_honest_repositories_stay_as_they_are(self):
         workspace = self.repository("honest")
         run = subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c", self.script(

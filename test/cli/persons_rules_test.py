@@ -167,7 +167,8 @@ class UndoOfProtectedNames(Workspace):
     EVIL = "mkdir -p .vscode; echo evil > .envrc; chmod +x .envrc; echo evil > .vscode/tasks.json; " \
            "git init -q sub; git -C sub config core.fsmonitor evil; echo evil > sub/.git/hooks/post-checkout; chmod +x sub/.git/hooks/*; " \
            "git init -q --bare bare; git -C bare config core.fsmonitor evil; echo evil > bare/hooks/post-checkout; " \
-           "mkdir d; git init -q d/in; echo evil > d/in/.git/hooks/post-checkout; echo ok > d/f"
+           "mkdir d; git init -q d/in; echo evil > d/in/.git/hooks/post-checkout; echo ok > d/f; " \
+           "mkdir d/in/.git/rebase-merge; echo exec evil > d/in/.git/rebase-merge/git-rebase-todo"
 
     def assert_nothing_evil(self, told):
         for path in self.workspace.rglob("*"):

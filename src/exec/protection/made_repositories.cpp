@@ -133,6 +133,7 @@ private:
   [[nodiscard]] std::optional<std::string> settings_behind(int directory, const char* name) const;
   void look_at_hooks(int directory, const std::string& path, std::size_t rule);
   void look_at_common_directory(int directory, const std::string& path, std::size_t rule);
+  void look_at_steps(const std::string& path);
   void look_at_pointer(const std::string& path, const file_status& status);
   bool move_aside(int directory, const char* name, const std::string& path, std::size_t rule);
 
@@ -284,6 +285,30 @@ void repository_sweep::look_into(const std::string& path, const file_status& sta
   if (found_.moved.size() != before) found_.changed.push_back(status);
 }
 
+/// A person may be about to continue a rebase: so also in a person's repository, if the command
+/// changed them.
+void repository_sweep::look_at_steps(const std::string& path) {
+  const auto rule = rule_of("hooks");
+  if (!rule) return;
+  for (const std::string_view step : git_steps) {
+    const std::string at = join(path, step), place(parent(at)), name(file_name(at));
+    const auto status = sys::status_at(top_, at.c_str());
+    if (!status || status->changed_ns < then_.began_ns ||
+        (then_.ended_ns != 0 && status->changed_ns > then_.ended_ns))
+      continue;
+    const auto repository = open(path), directory = open(place);
+    if (!directory) { // git makes no link there
+      const std::string link(file_name(place));
+      if (repository) (void)move_aside(repository->get(), link.c_str(), path, *rule);
+      continue;
+    }
+    const auto text = text_of_file(directory->get(), name.c_str());
+    const auto kept = text ? harmless_steps(step, *text) : std::optional<std::string>("");
+    if (!kept || !move_aside(directory->get(), name.c_str(), place, *rule)) continue;
+    if (!kept->empty()) write_configuration(directory->get(), name.c_str(), *kept, 0644);
+  }
+}
+
 /// A file or a link called `.git`: it may lead to what is looked at, and nowhere else.
 void repository_sweep::look_at_pointer(const std::string& path, const file_status& status) {
   const auto rule = rule_of("config");
@@ -299,10 +324,12 @@ void repository_sweep::look_at_pointer(const std::string& path, const file_statu
 
 made_repositories repository_sweep::run() && {
   for (const auto& [path, in] : directories_) {
+    if (is_bare_repository(path, in)) look_at_steps(path);
     if (is_bare_repository(path, in) && is_new(in.status)) look_into(path, in.status);
     if (!lists_name(in, git_directory)) continue;
     const std::string inside = join(path, git_directory);
     const auto status = sys::status_at(top_, inside.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (status && status->kind == entry_kind::directory) look_at_steps(inside);
     if (!status || !is_new(*status, led_to(top_, inside, status->kind))) continue;
     if (status->kind == entry_kind::directory)
       look_into(inside, *status);
