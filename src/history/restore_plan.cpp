@@ -350,8 +350,8 @@ private:
       return;
     }
     if (is_note_of_others(path, each))
-      return leave(path, "it stays, because git writes it with each change, and not all changes of "
-                         "this repository since are by an agent");
+      return leave(path, "it stays: git updates it with each change, and not all changes of this "
+                         "repository since are by an agent");
     const std::string hindered = hindrance(path, each);
     if (!each.by_agent && each.by_other && !is_persons() && !request_.force)
       return conflict_with_others(path, "it was changed, but not by an agent", hindered);

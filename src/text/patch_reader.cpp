@@ -73,8 +73,8 @@ private:
   static constexpr const char* cut_off =
       "the patch ends inside this line; write it to its end, with a newline behind its last line";
   static constexpr const char* not_shown =
-      "the head of this hunk counts lines of the file, and the hunk shows none; show the line "
-      "before what comes, or write -12,0 for behind line 12";
+      "the head of this hunk counts lines of the file, but the hunk shows none; show the line "
+      "before the added ones, or write -12,0 to add after line 12";
   static constexpr const char* cut_hunk =
       "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
       "end, or correct the numbers in that head";

@@ -249,8 +249,8 @@ refusal wanted_hash::why(const error& e) const {
                        given_.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   if (e.code == error_code::stale && !is_hash) {
     out.code = error_code::invalid_argument;
-    out.words = "ifHash is no hash of a file: it needs " + std::to_string(hash_digits) +
-                " digits or more of 0-9 and a-f; give the hash that a result has, or leave ifHash "
+    out.words = "ifHash is not a hash, which has at least " + std::to_string(hash_digits) +
+                " characters of 0-9 and a-f; give the hash of an earlier result, or leave ifHash "
                 "out";
   } else if (e.code == error_code::stale)
     out.words = "the file is not as it was when it was read: its hash is now " + seen_ + ", not " +

@@ -57,8 +57,8 @@ constexpr std::string_view no_file_fits =
     "slash; leave include away, or write *.ext or **/name/**";
 
 constexpr std::string_view may_be_ignored =
-    "the entries that ignoredBy names were not looked at, and may match; call again with "
-    "includeIgnored: true to look at them, too";
+    "what the files in ignoredBy leave out was not searched and may match; set includeIgnored: "
+    "true to search it, too";
 
 /// The rules that left something out, where nothing was found, and what could not be read, as far
 /// as there is room.

@@ -20,8 +20,8 @@ namespace paddock::cli {
 void add_workspace_option(CLI::App& parser, std::string& target, const std::string& names) {
   parser
       .add_option(names, target,
-                  "Look at this directory alone (default: the current directory, with rules of "
-                  "those above)")
+                  "Search this directory only (default: the current one, with the ignore files "
+                  "above it)")
       ->type_name("DIRECTORY");
 }
 
