@@ -20,9 +20,9 @@ namespace paddock::cli {
 
 void add_workspace_option(CLI::App& parser, std::string& target, const std::string& names) {
   parser
-      .add_option(names, target,
-                  "Look at this directory alone (default: the current directory, with rules of "
-                  "those above)")
+      .add_option(
+          names, target,
+          "Use this workspace (default: the repository or workspace around the current directory)")
       ->type_name("DIRECTORY");
 }
 
