@@ -6,7 +6,10 @@
 #include "path/made_parents.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
+#include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/file/directory.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
 
@@ -218,6 +221,22 @@ result<directory_listing> list_directory(const root& root, std::string_view path
   }
   if (given_up) PADDOCK_CHECK(options.bounds.check());
   return listing;
+}
+
+std::string similar_path(const root& root, std::string_view path) {
+  constexpr std::size_t letters_min = 3; // fewer are another name when one changes
+  const std::string_view above = parent(path), given = file_name(path);
+  const auto listing = list_directory(root, above.empty() ? "." : above);
+  std::string_view nearest;
+  if (!listing) return {};
+  for (const directory_entry& entry : listing->entries) {
+    const std::string_view name = listing->name(entry);
+    if (detail::equal_ignoring_ascii_case(name, given)) return join(above, name);
+    if (given.size() < letters_min || !detail::differs_by(given, name, 1)) continue;
+    if (!nearest.empty()) return {};
+    nearest = name;
+  }
+  return nearest.empty() ? std::string() : join(above, nearest);
 }
 
 result<std::string> create_directory(const root& root, std::string_view path) {

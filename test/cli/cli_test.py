@@ -65,6 +65,25 @@ class Call(Cli):
     def test_without_arguments(self):
         self.assertEqual(self.call("todo").stdout, '{"todos":[]}\n')
 
+    def test_a_similar_name_is_suggested(self):
+        for name in "README.md", ".perstack/secret.txt", "a/main.c", "a/one.h", "a/one.c", "a/ab":
+            self.path(name).parent.mkdir(exist_ok=True)
+            self.path(name).write_text("x\n")
+        for tool, path, similar in [
+                ("readTextFile", "readme.md", "README.md"), ("getFileInfo", "a/mian.c", "a/main.c"), ("readTextFile", "a/Main.C", "a/main.c"),
+                ("deleteFile", "a/main.cc", "a/main.c"), ("listDirectory", "A", "a"), ("readTextFile", f"{self.workspace}/readme.md", "README.md"),
+                ("searchText", "readme.md", "README.md"), ("editFile", "readme.md", "README.md"),
+                ("readTextFile", "a/one.x", None),  # two are as near
+                ("readTextFile", "a/ac", None), ("readTextFile", "a/nothing", None), ("readTextFile", ".perstacc", None),
+                ("readTextFile", ".perstack/Secret.txt", None), ("readTextFile", "b/main.c", None)]:
+            with self.subTest(tool=tool, path=path):
+                more = {"searchText": {"pattern": "x"}, "editFile": {"edits": [{"oldText": "x", "newText": "y"}]}}.get(tool, {})
+                done = self.call(tool, json.dumps({"path": path, **more}), "--tools", "coding")
+                said = re.search(r"did you mean ([^?]*)\?", json.loads(done.stdout)["message"])
+                self.assertEqual(os.path.relpath(said[1], self.workspace if said[1][0] == "/" else ".") if said else None, similar, done)
+        for words in ["search", "x", "readme.md"], ["find", "x", "A"], ["map", "A"]:
+            self.assertIn(f"; did you mean {'a' if words[-1] == 'A' else 'README.md'}?\n", run(PADDOCK, *words, "-w" if words[0] != "search" else "--workspace", self.workspace).stderr)
+
     def test_reads_standard_input(self):
         self.path("a.txt").write_text("hello")
         done = self.call("readTextFile", "-", stdin='{\n "path": "a.txt"\n}\n')

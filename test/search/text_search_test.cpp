@@ -193,6 +193,9 @@ TEST_P(Search, TakesGlobs) {
   EXPECT_EQ("src/a.c:1:x\nsrc/sub/b.c:1:x\n", found("x", {.rules = some}));
   EXPECT_EQ("src/a.c:1:x\nsrc/sub/b.c:1:x\n", found("x", {.rules = some}, {}, "src"));
   EXPECT_EQ("src/sub/b.c:1:x\n", found("x", {.rules = others}));
+  const std::vector<glob_rule> near{rule("sub/*.c")};
+  EXPECT_EQ("src/sub/b.c:1:x\n", found("x", {.rules = near, .rules_from = "src"}));
+  EXPECT_EQ("", found("x", {.rules = near})); // the control
 }
 
 TEST_P(Search, TellsWhatIsNoText) {

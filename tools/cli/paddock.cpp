@@ -5,11 +5,42 @@
 #include "subcommands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace {
+
+namespace cli = paddock::cli;
+
+struct row {
+  std::string_view name;
+  cli::subcommand (*add)(CLI::App&);
+  std::string_view group; ///< of the help
+};
+/// In the order of the help.
+constexpr row table[] = {{"search", cli::add_search, "Look"},
+                         {"find", cli::add_find, "Look"},
+                         {"changes", cli::add_changes, "Look"},
+                         {"diff", cli::add_diff, "Look"},
+                         {"review", cli::add_review, "Look"},
+                         {"apply", cli::add_apply, "Change"},
+                         {"undo", cli::add_undo, "Change"},
+                         {"checkpoint", cli::add_checkpoint, "Change"},
+                         {"exec", cli::add_exec, "Run"},
+                         {"call", cli::add_call, "Run"},
+                         {"ps", cli::add_ps, "Run"},
+                         {"skills", cli::add_skills, "Set up"},
+                         {"experts", cli::add_experts, "Set up"},
+                         {"doctor", cli::add_doctor, "Set up"},
+                         {"map", cli::add_map, cli::named_only},
+                         {"history", cli::add_history, cli::named_only},
+                         {"tools", cli::add_tools, cli::named_only},
+                         {"logs", cli::add_logs, cli::named_only},
+                         {"stop", cli::add_stop, cli::named_only},
+                         {"demo", cli::add_demo, cli::named_only}};
 
 /// `paddock -w DIR search X` is `paddock search --workspace DIR X`.
 std::vector<char*> with_workspace_behind(const CLI::App& app, std::vector<char*> words) {
@@ -32,7 +63,6 @@ std::vector<char*> with_workspace_behind(const CLI::App& app, std::vector<char*>
 } // namespace
 
 int main(int argc, char** argv) {
-  using namespace paddock;
   // `paddock help exec` is `paddock exec --help`.
   std::array<char, 7> help{"--help"};
   if (argc >= 2 && std::string_view(argv[1]) == "help") {
@@ -45,25 +75,18 @@ int main(int argc, char** argv) {
   cli::add_version_option(app);
   app.footer(cli::exit_codes_help);
   app.require_subcommand(1);
-  const struct {
-    const char* name; // of a group in the help
-    std::vector<cli::subcommand> members;
-  } groups[] = {{"Look",
-                 {cli::add_search(app), cli::add_find(app), cli::add_changes(app),
-                  cli::add_diff(app), cli::add_review(app)}},
-                {"Change", {cli::add_apply(app), cli::add_undo(app), cli::add_checkpoint(app)}},
-                {"Run", {cli::add_exec(app), cli::add_call(app), cli::add_ps(app)}},
-                {"Set up", {cli::add_skills(app), cli::add_experts(app), cli::add_doctor(app)}},
-                {cli::named_only,
-                 {cli::add_map(app), cli::add_history(app), cli::add_tools(app), cli::add_logs(app),
-                  cli::add_stop(app), cli::add_demo(app)}}};
-  for (const auto& group : groups)
-    for (const auto& each : group.members)
-      each.parser->group(group.name);
+  std::vector<cli::subcommand> commands;
+  // The options of all commands take longer to set up than most commands to run.
+  const bool is_named =
+      argc > 1 && std::ranges::any_of(table, [&](const row& each) { return each.name == argv[1]; });
+  for (const row& each : table) {
+    if (is_named && each.name != argv[1]) continue;
+    commands.push_back(each.add(app));
+    commands.back().parser->group(std::string(each.group));
+  }
   std::vector<char*> words = with_workspace_behind(app, {argv, argv + argc});
   if (const auto done = cli::parse(app, static_cast<int>(words.size()), words.data())) return *done;
-  for (const auto& group : groups)
-    for (const auto& each : group.members)
-      if (each.parser->parsed()) return each.run();
+  for (const cli::subcommand& each : commands)
+    if (each.parser->parsed()) return each.run();
   return cli::usage; // not reached: one is required
 }

@@ -61,7 +61,7 @@ tool_result list_directory(workspace_state& state, call& c) {
                              .bounds = bounds_of(state, c)};
   const auto listing = paddock::list_directory(*state.root, path, options);
   if (!listing)
-    return failure(listing.error(), path,
+    return failure(*state.root, listing.error(), path,
                    stopped_hint(listing.error(), "list a directory further down, or use exec"));
   const std::size_t json_max = result_bytes_max(c);
   object_result result;

@@ -238,7 +238,7 @@ tool_result edit_file(workspace_state& state, call& c) {
   if (!changed && wanted.explains(changed.error()))
     return wanted.refuse(changed.error(), c, "path");
   if (!changed) {
-    refusal failed = refusal_of(changed.error());
+    refusal failed = refusal_of(changed.error(), similar_words(*state.root, changed.error(), path));
     if (changed.error().code != error_code::io) say_also(failed, ""); // a disk may have it half
     return refused(failed, given);
   }

@@ -257,7 +257,7 @@ tool_result delete_file(workspace_state& state, call& c) {
   if (!done && wanted.explains(done.error())) return wanted.refuse(done.error(), c, "path");
   if (!done && done.error().code == error_code::is_a_directory)
     return failure(done.error(), path, "use deleteDirectory for directories");
-  if (!done) return failure(done.error(), path);
+  if (!done) return failure(*state.root, done.error(), path);
   return object_result().path("path", state, *done).take();
 }
 
@@ -294,7 +294,7 @@ bool is_link(const root& root, std::string_view path, const file_information& fo
 tool_result get_file_info(workspace_state& state, call& c) {
   const std::string path = path_argument(c, "path");
   const auto info = inspect(*state.root, path);
-  if (!info) return failure(info.error(), path);
+  if (!info) return failure(*state.root, info.error(), path);
   const std::string absolute = state.root->absolute(info->path);
   const bool directory = info->status.kind == entry_kind::directory;
   object_result result;

@@ -3,6 +3,7 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
+#include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
 #include <array>
@@ -73,6 +74,17 @@ std::string_view next_step(error_code code) {
 
 tool_result failure(const error& e, std::string_view subject, std::string_view hint) {
   return tool_result::failure(e.code, failure_text(e, subject, hint));
+}
+
+tool_result failure(const root& root, const error& e, std::string_view path,
+                    std::string_view hint) {
+  const std::string similar = similar_words(root, e, path);
+  return failure(e, path, similar.empty() ? hint : similar);
+}
+
+std::string similar_words(const root& root, const error& e, std::string_view path) {
+  const std::string found = e.code == error_code::not_found ? similar_path(root, path) : "";
+  return found.empty() ? found : "did you mean " + shown(found) + "?";
 }
 
 std::string failure_text(const error& e, std::string_view subject, std::string_view hint) {

@@ -61,7 +61,7 @@ tool_result media(workspace_state& state, const call& c, bool (*accepts)(std::st
                   std::string_view notice = {}) {
   const std::string path = path_argument(c, "path");
   const auto file = read_prefix(*state.root, path, mime::sniff_bytes);
-  if (!file) return failure(file.error(), path);
+  if (!file) return failure(*state.root, file.error(), path);
   const auto found = mime::sniff(file->bytes);
   if (!accepts(found.type)) {
     const bool unknown = found.evidence == mime::evidence::none;
@@ -118,8 +118,8 @@ line_range lines_asked(const call& c, toolset tools, std::optional<tool_result>&
   return range;
 }
 
-tool_result unread(const error& e, std::string_view path) {
-  return failure(e, path,
+tool_result unread(const root& root, const error& e, std::string_view path) {
+  return failure(root, e, path,
                  stopped_hint(e, "read lines near the front with from and to, which "
                                  "must not be negative, or use exec (tail, grep)"));
 }
@@ -259,7 +259,7 @@ tool_result whole_answer(workspace_state& state, const call& c, file_content fil
     return lines_answer(state, c, file.bytes, range, {}, hash);
   const std::uint64_t decoded_bytes_max = file.bytes.size() / 2 * 3;
   if (const auto room = file.memory.grow(decoded_bytes_max, bounds_of(state, c)); !room)
-    return unread(room.error(), path);
+    return unread(*state.root, room.error(), path);
   const auto decoded = decode_text(std::move(file.bytes));
   if (!decoded)
     return tool_result::failure(error_code::not_text,
@@ -312,7 +312,7 @@ tool_result read_text_file(workspace_state& state, call& c) {
       !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
   if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
   if (is_too_large) slice = first_page(state, c, path, range.breaks);
-  if (!slice) return unread(slice.error(), path);
+  if (!slice) return unread(*state.root, slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(state.options.tools, path, *slice, bad);
   return read_answer(c, *slice, {}, {}, is_coding ? no_lines_notice(range, *slice) : std::string());
@@ -331,7 +331,7 @@ tool_result read_image_file(workspace_state& state, call& c) {
   if (!file && file.error().code == error_code::too_large)
     return image_file(state, c,
                       "the picture is too large to be shown; make a smaller one with exec");
-  if (!file) return failure(file.error(), path);
+  if (!file) return failure(*state.root, file.error(), path);
   const auto found = mime::sniff(std::string_view(file->bytes).substr(0, mime::sniff_bytes));
   if (!mime::is_image_for_model(found.type))
     return failure({error_code::conflict, 0, "image"}, path);

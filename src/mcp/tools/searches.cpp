@@ -140,7 +140,7 @@ tool_result search_text(workspace_state& state, call& c) {
     return tool_result::failure(found.error().code, shown(path) + ": not searched: " +
                                                         why_not_searched(found.error().code) +
                                                         "; use a program that fits it");
-  if (!found) return failure(found.error(), path);
+  if (!found) return failure(*state.root, found.error(), path);
   json_writer out;
   const std::uint64_t written = write_matches(out, *found, options, page_bytes_max(c));
   return search_page(out, written, found->files.size());
@@ -167,7 +167,7 @@ tool_result find_files(workspace_state& state, call& c) {
   c.may_block();
   const std::string path = path_argument(c, "path");
   const auto found = paddock::find_files(*state.root, path, *wanted, options);
-  if (!found) return failure(found.error(), path);
+  if (!found) return failure(*state.root, found.error(), path);
   if (found->total == 0 && text.starts_with('/') && !found->coverage.ended_early)
     return tool_result::failure(error_code::not_found,
                                 "glob: " + shown(text) +
@@ -191,7 +191,7 @@ tool_result map_directory(workspace_state& state, call& c) {
   c.may_block();
   const std::string path = path_argument(c, "path");
   const auto found = map_tree(*state.root, path, options);
-  if (!found) return failure(found.error(), path);
+  if (!found) return failure(*state.root, found.error(), path);
   json_writer out;
   write_map(out, *found, room);
   return {.json = out.take()};

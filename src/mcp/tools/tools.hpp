@@ -218,6 +218,13 @@ private:
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 
+/// The same of a path; a similar name is told where nothing is there.
+[[nodiscard]] tool_result failure(const paddock::root& root, const error& e, std::string_view path,
+                                  std::string_view hint = {});
+/// "did you mean README.md?", of a path where nothing is; empty: no name is similar.
+[[nodiscard]] std::string similar_words(const paddock::root& root, const error& e,
+                                        std::string_view path);
+
 /// Whether the budget for memory refused.
 [[nodiscard]] bool is_out_of_memory(const error& e);
 /// `in_time` for work that took too long; otherwise nothing, which stands for the code's advice.

@@ -78,7 +78,7 @@ int run_find(const find_arguments& options) {
                             : find_files(whole, path, *wanted, how, printer);
   printer.print();
   if (!found) {
-    complain_of_path(find_command, options.path, found.error());
+    complain_of_path(find_command, *workspace, options.path, found.error());
     return usage;
   }
   see_from_current(workspace->current, found->coverage);

@@ -43,7 +43,7 @@ int run_map(const map_arguments& options) {
   if (options.no_ignore) how.ignored = ignore_files::disregard;
   auto map = map_tree(*workspace->workspace, join(workspace->current, options.path), how);
   if (!map) {
-    complain_of_path(map_command, options.path, map.error());
+    complain_of_path(map_command, *workspace, options.path, map.error());
     return usage;
   }
   see_from_current(workspace->current, map->coverage);

@@ -113,7 +113,7 @@ std::optional<bool> search_path(const found_workspace& workspace, const std::str
     return std::nullopt;
   }
   if (!found) {
-    complain_of_path(search_command, path, found.error());
+    complain_of_path(search_command, workspace, path, found.error());
     return std::nullopt;
   }
   see_from_current(workspace.current, found->coverage);

@@ -5,6 +5,7 @@
 #include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
+#include <paddock/file/directory.hpp>
 #include <paddock/history/history.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -19,9 +20,9 @@ namespace paddock::cli {
 
 void add_workspace_option(CLI::App& parser, std::string& target, const std::string& names) {
   parser
-      .add_option(names, target,
-                  "Search this directory only (default: the current one, with the ignore files "
-                  "above it)")
+      .add_option(
+          names, target,
+          "Use this workspace (default: the repository or workspace around the current directory)")
       ->type_name("DIRECTORY");
 }
 
@@ -58,7 +59,7 @@ std::optional<found_workspace> open_workspace(std::string_view program,
 }
 
 std::string from_current(std::string_view current, std::string_view path) {
-  if (current.empty() || path.empty()) return std::string(path);
+  if (current.empty() || path.empty() || is_absolute(path)) return std::string(path);
   if (path.starts_with(current) && path.substr(current.size()).starts_with('/'))
     return std::string(path.substr(current.size() + 1));
   return std::filesystem::path(path).lexically_relative(current).string();
@@ -71,10 +72,13 @@ void see_from_current(std::string_view current, search_coverage& coverage) {
     each.path = from_current(current, each.path);
 }
 
-void complain_of_path(std::string_view program, const std::string& path, const error& e) {
-  const std::string_view next =
-      e.code == error_code::not_a_directory ? "name a directory" : advice(e.code);
-  complain(program, path + ": " + std::string(text(e.code)) + "; " + std::string(next));
+void complain_of_path(std::string_view program, const found_workspace& in, const std::string& path,
+                      const error& e) {
+  std::string next(e.code == error_code::not_a_directory ? "name a directory" : advice(e.code));
+  if (e.code == error_code::not_found)
+    if (const auto similar = similar_path(*in.workspace, join(in.current, path)); !similar.empty())
+      next = "did you mean " + without_controls(from_current(in.current, similar)) + "?";
+  complain(program, path + ": " + std::string(text(e.code)) + "; " + next);
 }
 
 std::optional<glob> glob_of(std::string_view program, const found_workspace& workspace,

@@ -46,7 +46,8 @@ void add_workspace_option(CLI::App& parser, std::string& target,
 /// The same of all paths in it.
 void see_from_current(std::string_view current, search_coverage& coverage);
 /// Says of a path what is wrong with it, and what to do.
-void complain_of_path(std::string_view program, const std::string& path, const error& e);
+void complain_of_path(std::string_view program, const found_workspace& in, const std::string& path,
+                      const error& e);
 /// A glob that `option` gave; nothing after the program has complained of one that is none, or that
 /// begins with what stands for nothing here: !, or the path of the current directory.
 [[nodiscard]] std::optional<glob> glob_of(std::string_view program,
