@@ -118,6 +118,7 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
   auto made = watch->sweep_repositories(workspace);
   if (!outcome) return outcome;
   outcome->repositories_unseen = !made.complete;
+  outcome->repositories_contested = !made.alone;
   if (outcome->confinement.of(confinement_layer::protected_entries).applied)
     for (const protected_entry& each : watch->entries().list)
       if (each.how == sys::exec_entry::read_only_name) outcome->read_only.push_back(each.path);

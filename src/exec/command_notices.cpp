@@ -36,6 +36,10 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
     notices.push_back("there are more directories than are looked at for repositories of commands: "
                       "before a person uses git here, remove those that are not needed, and run "
                       "any command");
+  if (outcome.repositories_contested)
+    notices.push_back("another server has been looking at the repositories of this workspace for "
+                      "more than 10 seconds, and is perhaps stopped: before a person uses git "
+                      "here, continue or end it, and run any command");
   for (const std::string& path : outcome.uncovered)
     notices.push_back(encode_name(path) +
                       " is reserved and was replaced by somebody while the command ran");

@@ -19,6 +19,19 @@ struct entry {
   std::thread thread; ///< of one that was started
 };
 
+/// Joined without the lock: what follows an end may wait for other processes.
+struct forgotten_entries {
+  std::vector<entry> all;
+
+  forgotten_entries() = default;
+  forgotten_entries(const forgotten_entries&) = delete;
+  forgotten_entries& operator=(const forgotten_entries&) = delete;
+  ~forgotten_entries() {
+    for (entry& each : all)
+      if (each.thread.joinable()) each.thread.join();
+  }
+};
+
 /// Short, because models and people repeat it: it names, and opens nothing.
 result<process_record::names> names_of(const command& asked, const process_table& all) {
   constexpr std::size_t id_bytes = 4;
@@ -42,11 +55,11 @@ struct process_table::state {
     return static_cast<std::size_t>(
         std::ranges::count_if(all, [](const entry& each) { return each.record->ended_as() == 0; }));
   }
-  void forget_oldest();
+  void forget_oldest(forgotten_entries& out);
 };
 
 /// Those that ended first go first, until the rest is within its bounds.
-void process_table::state::forget_oldest() {
+void process_table::state::forget_oldest(forgotten_entries& out) {
   std::vector<std::pair<std::uint64_t, std::size_t>> ended;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (const std::uint64_t as = all[i].record->ended_as(); as != 0) ended.emplace_back(as, i);
@@ -60,7 +73,7 @@ void process_table::state::forget_oldest() {
   }
   std::ranges::sort(forgotten, std::greater<>());
   for (const std::size_t index : forgotten) {
-    if (all[index].thread.joinable()) all[index].thread.join(); // it has little more to do
+    out.all.push_back(std::move(all[index]));
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(index));
   }
 }
@@ -82,9 +95,10 @@ result<process, command_error> process_table::start(const command& command,
   auto made = process_record::make(*std::move(known), command, streams, state_->limits);
   if (!made) return command_error(made.error());
   const std::shared_ptr<process_record> record = *std::move(made);
+  forgotten_entries forgotten; // before each guard
   {
     const std::lock_guard guard(state_->lock);
-    state_->forget_oldest();
+    state_->forget_oldest(forgotten);
     if (state_->running() >= state_->limits.running_max)
       return command_error({error_code::too_many, 0, "processes"});
     state_->all.push_back({.record = record, .thread = {}});
@@ -101,7 +115,7 @@ result<process, command_error> process_table::start(const command& command,
     const std::lock_guard guard(state_->lock);
     const auto at = std::ranges::find(state_->all, record, &entry::record);
     if (at != state_->all.end()) {
-      at->thread.join();
+      forgotten.all.push_back(std::move(*at));
       state_->all.erase(at);
     }
     return std::move(started).error();
@@ -130,9 +144,10 @@ process_table::run(const command& command, const cancellation* cancel, const out
   auto record =
       std::make_shared<process_record>(*std::move(known), std::move(output), std::move(without));
   kept.all = process(record);
+  forgotten_entries forgotten;
   const std::lock_guard guard(state_->lock);
   state_->all.push_back({.record = std::move(record), .thread = {}});
-  state_->forget_oldest();
+  state_->forget_oldest(forgotten);
   return kept;
 }
 

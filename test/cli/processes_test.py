@@ -6,6 +6,7 @@
 The judge is the server's own answer to its client, and the kernel.
 """
 
+import fcntl
 import json
 import os
 import pathlib
@@ -124,6 +125,22 @@ class Processes(unittest.TestCase):
         for each in silent:
             self.assertEqual(each.recv(1), b"")
             each.close()
+
+    def test_who_only_reads_does_not_wait_for_what_a_process_has_changed(self):
+        history = self.folder / "history"
+        server = self.serve("read", "--exec", "best-effort", "--history", history)
+        (self.folder / "read/file").write_text("text")
+        started = start(server, "echo begun; exec sleep 1000", "begun")
+        if "output" not in started:
+            self.skipTest("this system cannot run commands")
+        lock = os.open(next(history.glob("*/lock")), os.O_RDWR)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as another server that works on the history
+        server.call("readProcess", process=started["process"])  # the control: it runs, and nothing is to be waited for
+        subprocess.run([PADDOCK, "stop", started["process"][:8]], env={**os.environ, "XDG_STATE_HOME": self.state}, capture_output=True, timeout=60)
+        self.assertEqual(server.call("readTextFile", path="file")["content"], "text")
+        self.assertEqual(server.call("healthCheck")["undo"], "on")  # who waits for ten seconds gives up and says so
+        fcntl.flock(lock, fcntl.LOCK_UN)
 
     def test_only_this_user_may_ask(self):
         server = self.serve("one")

@@ -11,7 +11,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <future>
+#include <memory>
 #include <random>
 #include <thread>
 
@@ -111,6 +114,19 @@ TEST_F(Process, IsNotStartedForAReason) {
       EXPECT_STREQ(started.error().operation, c.operation);
       EXPECT_THAT(table_->list(), IsEmpty());
     }
+}
+
+/// What follows an end may wait for other processes.
+TEST_F(Process, WhatFollowsAnEndHoldsNobodyUp) {
+  std::future<std::size_t> listed;
+  bool is_told = false;
+  table_ = std::make_unique<process_table>(process_limits{}, [&] {
+    listed = std::async(std::launch::async, [&] { return table_->list().size(); });
+    is_told = listed.wait_for(std::chrono::milliseconds(long_ms / 6)) == std::future_status::ready;
+  });
+  EXPECT_FALSE(table_->start(make({"no-such-program"})));
+  EXPECT_TRUE(is_told);
+  EXPECT_EQ(table_->list().size(), 0U);
 }
 
 TEST_F(Process, HasItsDeadline) {

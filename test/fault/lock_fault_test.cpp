@@ -2,16 +2,12 @@
 
 // Locks that cannot be had: somebody else holds them, they fail, or the file system has none.
 
-#include "exec/protection/command_marks.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
 
 #include <atomic>
 #include <cerrno>
@@ -30,23 +26,6 @@ test::fault no_flock(int os_errno) {
   return {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [=](std::string_view name) {
             return name == "flock" ? os_errno : 0;
           }};
-}
-
-TEST(command_lock_test, is_waited_for_only_while_another_one_holds_it) {
-  const test::temp_tree tree;
-  tree.directory("workspace");
-  tree.directory("state");
-  ASSERT_EQ(0, ::chmod((tree / "state").c_str(), 0700));
-  const file_descriptor workspace(
-      ::open((tree / "workspace").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const auto marks = command_marks::open(workspace.get(), tree / "state");
-  ASSERT_TRUE(marks);
-  for (const int os_errno : {ENOLCK, EOPNOTSUPP, EIO}) {
-    injection injected(no_flock(os_errno));
-    EXPECT_TRUE(marks->turn()) << os_errno;
-    injected.end();
-    EXPECT_EQ(injection::failed(), 1U) << os_errno;
-  }
 }
 
 class skill_lock_test : public test::skill_fixture {};

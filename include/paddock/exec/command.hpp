@@ -169,6 +169,9 @@ struct command_outcome {
   /// The workspace has more directories than are looked at: in those left out, a repository that
   /// the command made may have settings and hooks by which git runs a program.
   bool repositories_unseen = false;
+  /// Another process did not end its look at repositories, perhaps because it is stopped: in those
+  /// that both have to do with, settings and hooks of the command may be left.
+  bool repositories_contested = false;
   /// Hidden entries that somebody replaced while the command ran: it may have seen the new one.
   std::vector<std::string> uncovered;
   /// Protected links that lead to another thing in the workspace than before the command.

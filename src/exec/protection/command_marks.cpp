@@ -6,11 +6,13 @@
 #include "path/private_directory.hpp"
 #include "sys/lock_wait.hpp"
 #include "sys/random_hex.hpp"
+#include "sys/shared_lock.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
 #include <linux/fs.h>
 
+#include <cerrno>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -23,7 +25,6 @@ namespace {
 constexpr std::string_view begun_suffix = ".new";
 constexpr std::uint64_t mark_bytes_max = std::uint64_t{64} << 20U;
 constexpr std::int64_t touch_ms = 1'000;
-constexpr std::uint64_t turn_ms_max = 10'000;
 /// Of file times against the clock, and of a process that is kept waiting.
 constexpr std::int64_t slack_ns = 5'000'000'000;
 
@@ -66,7 +67,8 @@ std::unique_ptr<command_marks> command_marks::open(int workspace,
   if (!place) return nullptr;
   std::ostringstream prefix;
   prefix << command_mark_prefix << std::hex << status->device << '-' << status->inode << '-';
-  return std::unique_ptr<command_marks>(new command_marks(std::move(place->fd), prefix.str()));
+  return std::unique_ptr<command_marks>(
+      new command_marks(std::move(place->fd), prefix.str(), status->inode));
 }
 
 command_marks::~command_marks() {
@@ -130,13 +132,15 @@ void command_marks::touch() {
   (void)sys::set_modified(directory_.get(), name_.c_str(), sys::file_clock_ns()).has_value();
 }
 
-file_descriptor command_marks::turn() const {
-  auto fd = sys::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+file_descriptor command_marks::turn(std::uint64_t wait_ms) const {
+  constexpr std::uint64_t flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+  auto fd = sys::openat(directory_.get(), command_turns_name, flags, 0600);
   if (!fd) return {};
-  (void)sys::wait_for_lock(turn_ms_max, "turn", {}, [&] {
-    return sys::try_flock(fd->get());
-  }).has_value();
-  return *std::move(fd);
+  // Commands in other workspaces have other bytes. A file system may have no such locks.
+  const auto had = sys::wait_for_lock(wait_ms, "turn", {}, [&] {
+    return sys::try_lock_byte(fd->get(), workspace_ >> 1U); // off_t is signed
+  });
+  return had || had.error().os_errno != EAGAIN ? *std::move(fd) : file_descriptor();
 }
 
 void command_marks::take_news(workspace_then& then) const {

@@ -34,21 +34,23 @@ public:
   void put(const workspace_then& then);
   /// The command runs still; what is made later than the last of these was not made by it.
   void touch();
-  /// Nobody else sweeps until the descriptor is closed, as far as one can wait for that.
-  [[nodiscard]] file_descriptor turn() const;
+  /// Nobody else sweeps this workspace until the descriptor is closed. Empty: somebody else does,
+  /// and for longer than that.
+  [[nodiscard]] file_descriptor turn(std::uint64_t wait_ms) const;
   /// What others have replaced meanwhile is not of before any more.
   void take_news(workspace_then& then) const;
   /// Tells the commands of others so.
   void tell_others(std::span<const file_status> changed) const;
 
 private:
-  command_marks(file_descriptor directory, std::string prefix)
-      : directory_(std::move(directory)), prefix_(std::move(prefix)) {}
+  command_marks(file_descriptor directory, std::string prefix, std::uint64_t workspace)
+      : directory_(std::move(directory)), prefix_(std::move(prefix)), workspace_(workspace) {}
   [[nodiscard]] std::vector<std::string> names() const;
   friend bool has_left_marks(int workspace, const std::string& state_directory);
 
   file_descriptor directory_;
-  std::string prefix_; ///< of all of the workspace
+  std::string prefix_;      ///< of all of the workspace
+  std::uint64_t workspace_; ///< its inode
   std::string name_;
   file_descriptor own_;
   std::int64_t touched_ms_ = 0;

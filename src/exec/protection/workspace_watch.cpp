@@ -16,6 +16,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <iterator>
 #include <list>
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::size_t workspaces_max = 16; // remembered at a time
 constexpr std::int64_t whole_ms_max = 10'000;
+constexpr std::uint64_t turn_again_ms_max = 100;
 constexpr std::string_view settings_of_git = ".git/config";
 
 struct object {
@@ -75,6 +77,13 @@ public:
   void end(std::uint64_t command);
   std::shared_ptr<workspace_then> note(int workspace);
   made sweep(int workspace, workspace_then& then, const command_marks* marks);
+  /// Before `guard_`. Who has waited in vain does not wait for long again: perhaps the other one is
+  /// stopped.
+  file_descriptor turn(const command_marks& marks, std::uint64_t wait_ms) {
+    auto had = marks.turn(waited_in_vain_ ? std::min(wait_ms, turn_again_ms_max) : wait_ms);
+    waited_in_vain_ = !had;
+    return had;
+  }
   std::vector<made_entry> sweep_left(int workspace, const command_marks& marks);
 
 private:
@@ -84,6 +93,7 @@ private:
   const object top_;
   const std::vector<protected_name> names_;
   const name_rules rules_;
+  std::atomic<bool> waited_in_vain_ = false;
   std::mutex guard_;
   directory_index directories_;
   repository_origins origins_;
@@ -180,8 +190,7 @@ std::shared_ptr<workspace_then> workspace_watch::index::note(int workspace) {
 /// end looks at it, too.
 workspace_watch::made workspace_watch::index::sweep(int workspace, workspace_then& then,
                                                     const command_marks* marks) {
-  // Before `guard_`, as at the beginning of a command.
-  const auto turn = marks != nullptr ? marks->turn() : file_descriptor();
+  const auto own_turn = marks != nullptr ? turn(*marks, turn_ms_max) : file_descriptor();
   const std::scoped_lock lock(guard_);
   if (marks != nullptr) marks->take_news(then);
   constexpr unsigned closed_depth_max = 64;
@@ -195,7 +204,9 @@ workspace_watch::made workspace_watch::index::sweep(int workspace, workspace_the
       for (const file_status& changed : swept.changed)
         other->entries.remove(changed);
   if (marks != nullptr) marks->tell_others(swept.changed);
-  return {.moved = std::move(swept.moved), .complete = directories_.complete()};
+  return {.moved = std::move(swept.moved),
+          .complete = directories_.complete(),
+          .alone = marks == nullptr || own_turn};
 }
 
 std::vector<made_entry> workspace_watch::index::sweep_left(int workspace,
@@ -216,7 +227,7 @@ workspace_watch::workspace_watch(std::shared_ptr<index> of, entries_to_protect f
 workspace_watch::workspace_watch(workspace_watch&& other) noexcept
     : index_(std::move(other.index_)), entries_(std::move(other.entries_)),
       command_(other.command_), kept_(std::move(other.kept_)), then_(std::move(other.then_)),
-      marks_(std::move(other.marks_)), left_(std::move(other.left_)) {}
+      marks_(std::move(other.marks_)), left_(std::move(other.left_)), had_turn_(other.had_turn_) {}
 
 workspace_watch::~workspace_watch() {
   if (index_ != nullptr) index_->end(command_);
@@ -224,7 +235,9 @@ workspace_watch::~workspace_watch() {
 
 workspace_watch::made workspace_watch::sweep_repositories(int workspace) const {
   if (index_ == nullptr || then_ == nullptr) return {};
-  return index_->sweep(workspace, *then_, marks_.get());
+  auto swept = index_->sweep(workspace, *then_, marks_.get());
+  swept.alone = swept.alone && had_turn_;
+  return swept;
 }
 
 workspace_watch workspace_watch::of_nothing() {
@@ -257,7 +270,7 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
   auto marks = options.sweeps ? command_marks::open(workspace, options.state_directory) : nullptr;
   auto left = marks ? used->sweep_left(workspace, *marks) : std::vector<made_entry>();
   // Who sweeps meanwhile would not find what this one takes for somebody else's.
-  const auto turn = marks ? marks->turn() : file_descriptor();
+  const auto turn = marks ? used->turn(*marks, options.turn_ms) : file_descriptor();
   std::uint64_t command = 0;
   PADDOCK_TRY(auto found, used->begin(workspace, options, command));
   if (asked.git_settings)
@@ -282,6 +295,7 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
                        kept_directories(status, std::move(kept)));
   if (marks && then) marks->put(*then);
   made.then_ = std::move(then);
+  made.had_turn_ = marks == nullptr || turn;
   made.marks_ = std::move(marks);
   made.left_ = std::move(left);
   return made;

@@ -33,6 +33,8 @@ struct protection_request {
   bool git_settings = false; ///< configurations of repositories are given as copies
 };
 
+inline constexpr std::uint64_t turn_ms_max = 10'000;
+
 /// What else a look at the workspace is told.
 struct watch_options {
   bool whole = false; ///< better late than without a part of the workspace
@@ -43,6 +45,7 @@ struct watch_options {
   bool sweeps = true; ///< what appears meanwhile is moved aside at the end
   /// Where this is noted for the case that it does not come to its end; empty: nowhere.
   std::string state_directory{};
+  std::uint64_t turn_ms = turn_ms_max; ///< waits for other processes so long
 };
 
 /// A repository that appears while a command of this process runs is the command's own, and stays
@@ -67,6 +70,7 @@ public:
   struct made {
     std::vector<made_entry> moved;
     bool complete = true; ///< everything was looked at
+    bool alone = true;    ///< no other process did that, or noted it, at the same time
   };
   /// When the command has ended: moves aside what in repositories that are not of before makes git
   /// run a program.
@@ -91,6 +95,7 @@ private:
   std::shared_ptr<workspace_then> then_; ///< null: nothing is swept
   std::unique_ptr<command_marks> marks_; ///< null: there is no place for them
   std::vector<made_entry> left_;
+  bool had_turn_ = true; ///< at the beginning
 };
 
 } // namespace paddock

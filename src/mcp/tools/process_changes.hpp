@@ -21,7 +21,7 @@ public:
     open_.push_back({of, std::move(begun)});
   }
   /// Puts down what those have changed that ended since the last time. For the end of each, and for
-  /// every call of a tool: what somebody changes afterwards is not theirs.
+  /// every call of a tool that changes or recalls something: what that does is not theirs.
   void settle() {
     const std::lock_guard until_put_down(settling_); // by whoever has seen the end first
     for (entry& each : take_ended())

@@ -182,7 +182,7 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
     for (const std::string_view name : paths)
       if (auto refused = refuse_home(*state->root, text_argument(c, name)))
         return *std::move(refused);
-    state->changes_of_processes.settle();
+    if (row.effect != effect::none) state->changes_of_processes.settle(); // may wait for others
     recorded_call recorded(*state, c, row);
     // Who was cancelled while it waited for the history is not in it.
     if (is_recorded(row) && c.cancelled())

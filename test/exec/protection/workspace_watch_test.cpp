@@ -2,7 +2,9 @@
 
 // Whose a repository is that appears while something runs.
 
+#include "exec/protection/command_marks.hpp"
 #include "exec/protection/workspace_watch.hpp"
+#include "path/private_directory.hpp"
 #include "support/files/temp_tree.hpp"
 #include "support/matchers.hpp"
 #include "support/process/descriptors.hpp"
@@ -12,7 +14,6 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,6 +133,10 @@ protected:
     EXPECT_THAT(r, test::IsOk());
     return *std::move(r);
   }
+  [[nodiscard]] file_descriptor turn_of_another(int workspace) const {
+    const auto marks = command_marks::open(workspace, tree / "state");
+    return marks ? marks->turn(0) : file_descriptor();
+  }
   void make_repository(const std::string& name) const {
     for (const char* part : {"/objects", "/refs", "/hooks"})
       tree.directory(name + "/.git" + part);
@@ -212,18 +217,19 @@ TEST_F(left_commands_test, what_another_server_has_replaced_is_looked_at_again) 
 
 /// An end that waits for the turn keeps no beginning waiting, which may hold the turn itself.
 TEST_F(left_commands_test, an_end_that_waits_for_its_turn_holds_nobody_up) {
-  const auto places = [this] {
+  const auto places = [] {
     std::ptrdiff_t open = 0;
     for (const std::string& each : test::open_descriptors()) {
       std::error_code gone;
-      if (std::filesystem::read_symlink("/proc/self/fd/" + each, gone) == tree / "state") ++open;
+      const auto place = std::filesystem::read_symlink("/proc/self/fd/" + each, gone);
+      if (place.filename() == command_turns_name) ++open;
     }
     return open;
   };
   const auto names = usual_protected_names();
   auto ends = begin();
-  const file_descriptor others(::open((tree / "state").c_str(), O_RDONLY | O_CLOEXEC));
-  ASSERT_EQ(::flock(others.get(), LOCK_EX), 0);
+  auto others = turn_of_another(top.get());
+  ASSERT_TRUE(others);
   const auto before = places();
   std::atomic<bool> has_ended = false;
   std::thread end([&] {
@@ -236,8 +242,35 @@ TEST_F(left_commands_test, an_end_that_waits_for_its_turn_holds_nobody_up) {
       top.get(), {.names = names, .write_paths = {}, .read_only_paths = {}}, {.sweeps = false});
   EXPECT_THAT(begun, test::IsOk());
   EXPECT_FALSE(has_ended);
-  EXPECT_EQ(::flock(others.get(), LOCK_UN), 0);
+  others.reset();
   end.join();
+}
+
+TEST_F(left_commands_test, a_server_that_keeps_its_turn_is_told_of_and_not_waited_for_again) {
+  tree.directory("elsewhere");
+  const file_descriptor elsewhere(
+      ::open((tree / "elsewhere").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto made_beside = [this] {
+    const auto names = usual_protected_names();
+    const auto watch = workspace_watch::begin(
+        top.get(), {.names = names, .write_paths = {}, .read_only_paths = {}},
+        {.state_directory = tree / "state", .turn_ms = 0});
+    EXPECT_THAT(watch, test::IsOk());
+    make_repository("ws/made");
+    auto made = watch->sweep_repositories(top.get());
+    EXPECT_FALSE(is_armed("ws/made")); // in any case
+    std::filesystem::remove_all(tree / "ws/made");
+    return made;
+  };
+  const auto of_elsewhere = turn_of_another(elsewhere.get());
+  ASSERT_TRUE(of_elsewhere);
+  EXPECT_TRUE(made_beside().alone); // others' workspaces have turns of their own
+  auto others = turn_of_another(top.get());
+  ASSERT_TRUE(others);
+  EXPECT_FALSE(turn_of_another(top.get()));
+  EXPECT_FALSE(made_beside().alone);
+  others.reset();
+  EXPECT_TRUE(made_beside().alone);
 }
 
 TEST_F(workspace_watch_test, what_cannot_be_looked_at_is_not_taken_for_absent) {
