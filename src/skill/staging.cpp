@@ -111,12 +111,14 @@ result<staging> staging::create(const root& base, const opened& in) {
   PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
   auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   auto hidden = fd ? sys::openat(fd->get(), ".", O_PATH | O_DIRECTORY) : fd.error();
-  if (!hidden) {
-    (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
-    return hidden.error();
-  }
   bool is_new = true; // and no other directory that has got the name
-  PADDOCK_CHECK(for_each_entry(fd->get(), [&](auto, unsigned char) { return is_new = false; }));
+  const result<void> looked =
+      hidden ? for_each_entry(fd->get(), [&](auto, unsigned char) { return is_new = false; })
+             : result<void>(hidden.error());
+  if (!looked) {
+    (void)sys::unlinkat(user, name.c_str(), AT_REMOVEDIR).has_value();
+    return looked.error();
+  }
   if (!is_new) return error{error_code::conflict, 0, "staging"};
   return staging(base, in, name, *std::move(fd), *std::move(hidden));
 }

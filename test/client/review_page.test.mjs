@@ -260,14 +260,14 @@ inBrowser("shows what goes on while nobody tells it of anything", sample, async 
   }
 });
 
-inBrowser("asks before it overwrites what somebody else changed", sample, async (page, workspace) => {
+inBrowser("asks before it overwrites what was not changed by an agent", sample, async (page, workspace) => {
   writeFileSync(join(workspace.root, "src/router.js"), "mine\n");
   await page.evaluate(() => dispatchEvent(new Event("focus")));
   await open(page, "router.js");
-  await page.getByText("Somebody else has changed it as well.").waitFor();
+  await page.getByText("It was also changed, not by an agent.").waitFor();
   await page.keyboard.press("z");
   const undo = question(page).getByRole("button", { name: "Undo", exact: true });
-  await question(page).getByText("Somebody else has changed these since").waitFor();
+  await question(page).getByText("These were changed since, not by an agent").waitFor();
   assert.equal(await undo.isDisabled(), true);
   await photograph(page, "conflict");
   await question(page).getByText("Nothing is undone like this.").waitFor();

@@ -86,7 +86,7 @@ const english = {
   entry_special: "something special",
   entryChanged: (before, after) => `It was ${before} and is ${after} now.`,
   modeChanged: (before, after) => `Mode ${before} → ${after}`,
-  alsoOther: "Somebody else has changed it as well. To undo it, you have to say so.",
+  alsoOther: "It was also changed, not by an agent. To undo it, you have to say so.",
   cannotRestore: (reason) => `Cannot be restored: ${reason}`,
   beforeUnknown: (reason) => `What it held before is not known: ${reason}.`,
   afterUnknown: (reason) => `What it holds now cannot be shown: ${reason}.`,
