@@ -51,22 +51,20 @@ result<void> remove_own(int directory, own_entry entry) {
   return gone;
 }
 
-/// After a rename: whether these are where they have come to. If not, the rename is undone. Errors:
-/// conflict.
-result<void> check_renamed(int directory, const component& from, const component& to, int now_to,
-                           int now_from = -1) {
-  PADDOCK_TRY(const auto at_to, sys::status_at(directory, to.c_str(), AT_SYMLINK_NOFOLLOW));
-  PADDOCK_TRY(const auto wanted_to, sys::status_at(now_to, ""));
-  bool is_right = at_to.same_object(wanted_to);
-  if (now_from >= 0) {
-    PADDOCK_TRY(const auto at_from, sys::status_at(directory, from.c_str(), AT_SYMLINK_NOFOLLOW));
-    PADDOCK_TRY(const auto wanted_from, sys::status_at(now_from, ""));
-    is_right = is_right && at_from.same_object(wanted_from);
-  }
-  if (is_right) return {};
-  const unsigned how = now_from >= 0 ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+/// After a rename: whether these are where they have come to. If not, or if that cannot be told,
+/// the rename is undone. Errors: conflict, those of statx.
+result<void> check_renamed(int directory, const component& from, const component& to,
+                           const file_status& now_to, const file_status* now_from = nullptr) {
+  const auto is_at = [&](const component& name, const file_status& wanted) -> result<bool> {
+    PADDOCK_TRY(const auto found, sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW));
+    return found.same_object(wanted);
+  };
+  auto is_right = is_at(to, now_to);
+  if (is_right && *is_right && now_from != nullptr) is_right = is_at(from, *now_from);
+  if (is_right && *is_right) return {};
+  const unsigned how = now_from != nullptr ? RENAME_EXCHANGE : RENAME_NOREPLACE;
   PADDOCK_CHECK(sys::renameat2(directory, to.c_str(), directory, from.c_str(), how));
-  return error{error_code::conflict, 0, "publish"};
+  return is_right ? error{error_code::conflict, 0, "publish"} : is_right.error();
 }
 
 unsigned depth_of(std::string_view resolved) {
@@ -138,6 +136,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
   PADDOCK_TRY(const auto alone, directory_move::begin("skill"));
   PADDOCK_CHECK(alone.check(base_->status(), join(path_, hidden_.name.view())));
   PADDOCK_CHECK(alone.check(base_->status(), join(path_, id.view())));
+  PADDOCK_TRY(const auto fresh, sys::status_at(hidden_.made.get(), ""));
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
     auto old = sys::openat(user_, id.c_str(), O_PATH | O_NOFOLLOW);
     if (!old && old.error().code != error_code::not_found) return old.error();
@@ -148,7 +147,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
         done = sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), 0);
       if (!done && done.error().code == error_code::already_exists) continue;
       if (!done) return done.error();
-      PADDOCK_CHECK(check_renamed(user_, hidden_.name, id, hidden_.made.get()));
+      PADDOCK_CHECK(check_renamed(user_, hidden_.name, id, fresh));
       armed_ = false;
       if (wanted == durability::full) PADDOCK_CHECK(sys::fsync(user_));
       return outcome::added;
@@ -163,7 +162,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
     if (!done && is_unsupported(done.error()))
       return error{error_code::unsupported, done.error().os_errno, "RENAME_EXCHANGE"};
     if (!done) return done.error();
-    PADDOCK_CHECK(check_renamed(user_, hidden_.name, id, hidden_.made.get(), old->get()));
+    PADDOCK_CHECK(check_renamed(user_, hidden_.name, id, fresh, &now));
     hidden_.made = *std::move(old);
     // The old one is removed soon; it must not be found in its place without its files.
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user_));
@@ -190,7 +189,7 @@ result<void> take_away(const root& base, const opened& in, const component& id, 
     // A layered file system may refuse to rename what lies in a lower layer.
     if (!moved && is_unsupported(moved.error())) return remove_entry(user, old);
     if (!moved) return moved.error();
-    PADDOCK_CHECK(check_renamed(user, id, hidden, old.made.get()));
+    PADDOCK_CHECK(check_renamed(user, id, hidden, now));
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user)); // before its files go
   }
   old.name = hidden;
