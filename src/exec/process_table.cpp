@@ -19,7 +19,7 @@ struct entry {
   std::thread thread; ///< of one that was started
 };
 
-/// Joined without the lock: what follows an end may wait for other processes.
+/// Joined without the lock, because the end of a process may wait for other servers.
 struct forgotten_entries {
   std::vector<entry> all;
 

@@ -126,7 +126,7 @@ private:
     bool expects_key = false;
     std::unordered_set<std::string> keys;
   };
-  /// What an anchor names.
+  /// The value of an anchor.
   struct named {
     std::string text; ///< of a scalar
     value_kind kind{};

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view past_tool = "past";
 constexpr std::string_view hooks_directory = "hooks", common_name = "commondir";
 
-/// What of `git_steps` the path is in some directory; empty: none.
+/// The entry of `git_steps` that the path ends with; empty: none.
 std::string_view step_of(std::string_view path) {
   for (const std::string_view step : git_steps)
     if (path == step || (path.ends_with(step) && path[path.size() - step.size() - 1] == '/'))

@@ -51,8 +51,8 @@ result<void> remove_own(int directory, own_entry entry) {
   return gone;
 }
 
-/// After a rename: whether these are where they have come to. If not, or if that cannot be told,
-/// the rename is undone. Errors: conflict, those of statx.
+/// Checks after a rename that the right directories got the names, and undoes it if not, or if
+/// they cannot be looked at. Errors: conflict, as of statx.
 result<void> check_renamed(int directory, const component& from, const component& to,
                            const file_status& now_to, const file_status* now_from = nullptr) {
   const auto is_at = [&](const component& name, const file_status& wanted) -> result<bool> {

@@ -79,8 +79,8 @@ private:
       "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
       "end, or correct the numbers in that head";
 
-  /// Whether the last line, which has no end, is whole: what a hunk shows of the file would else
-  /// not be there. Of a line that comes nothing tells.
+  /// Whether the last line, which has no end, is complete: a cut line of the file would not match.
+  /// A cut line that is added would show nowhere.
   [[nodiscard]] static bool is_whole(std::string_view line, const file_patch& file) {
     if (file.hunks.empty()) return false;
     return line.front() == '\\' ? line == "\\ No newline at end of file"

@@ -443,7 +443,7 @@ TEST_F(tools_files, a_move_to_what_is_there_says_what_would_do) {
   for (const char* directory : {"d", "d/"})
     EXPECT_THAT(told("f", directory), HasSubstr("give the destination d/f"));
   EXPECT_THAT(told("f", "g"), HasSubstr("choose another name")); // the control
-  EXPECT_THAT(told("f", "new/"), HasSubstr("the slash at the end stands for a directory"));
+  EXPECT_THAT(told("f", "new/"), HasSubstr("leave off the slash at the end to name a file"));
   EXPECT_EQ("1", tree.content("f"));
   EXPECT_EQ("(no error)", call("moveFile", R"({"source":"f","destination":"d/f"})").error());
 }
@@ -460,7 +460,7 @@ TEST_F(tools_files, what_is_beneath_a_file_names_that_file) {
         << path;
   for (const char* path : {"new/", "d/new/"})
     EXPECT_THAT(call("writeTextFile", arguments(path)).message(),
-                testing::HasSubstr("leave it off to name a file"))
+                testing::HasSubstr("leave off the slash at the end to name a file"))
         << path;
   EXPECT_THAT(call_path("readTextFile", "d/f/y").message(), testing::HasSubstr("d/f is a file"));
   // The controls: a directory where a file is meant, and a file where a directory is.

@@ -239,7 +239,7 @@ TEST_F(tools_search, what_is_ignored_is_not_said_to_be_absent) {
   const auto notice = [&](const char* tool, const char* arguments) {
     return call(tool, arguments).string("notice");
   };
-  const auto is_told = AllOf(HasSubstr("what the files in ignoredBy leave out was not searched"),
+  const auto is_told = AllOf(HasSubstr("entries ignored by the files in ignoredBy were not searched"),
                              HasSubstr("includeIgnored: true"));
   EXPECT_THAT(notice("findFiles", R"({"glob":"made.c"})"), is_told);
   EXPECT_EQ("(no string)", notice("findFiles", R"({"glob":"a.c"})")); // the control

@@ -77,7 +77,7 @@ public:
   void end(std::uint64_t command);
   std::shared_ptr<workspace_then> note(int workspace);
   made sweep(int workspace, workspace_then& then, const command_marks* marks);
-  /// Before `guard_`. Who has waited in vain does not wait for long again: perhaps the other one is
+  /// Before `guard_`. After a wait in vain the next ones are short: perhaps the other process is
   /// stopped.
   file_descriptor turn(const command_marks& marks, std::uint64_t wait_ms) {
     auto had = marks.turn(waited_in_vain_ ? std::min(wait_ms, turn_again_ms_max) : wait_ms);

@@ -51,9 +51,9 @@ result<void, failed_change> change_planner::take_file(std::string_view given,
   const auto [found, is_first] =
       claims_.try_emplace(path, claim{now_, std::string(given), plan_.changes.size()});
   if (is_first) {
-    std::string why = misled_words(root_, decode_name(given));
-    if (why.empty()) return {};
-    return failed_change(plain(error_code::not_a_directory, std::move(why)), given);
+    auto why = misled(root_, decode_name(given));
+    if (!why) return {};
+    return failed_change(plain(why->code, std::move(why->words)), given);
   }
   const claim& other = found->second;
   std::string words = now_;

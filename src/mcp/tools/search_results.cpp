@@ -57,8 +57,8 @@ constexpr std::string_view no_file_fits =
     "slash; leave include away, or write *.ext or **/name/**";
 
 constexpr std::string_view may_be_ignored =
-    "what the files in ignoredBy leave out was not searched and may match; set includeIgnored: "
-    "true to search it, too";
+    "entries ignored by the files in ignoredBy were not searched and may match; set "
+    "includeIgnored: true to search them, too";
 
 /// The rules that left something out, where nothing was found, and what could not be read, as far
 /// as there is room.

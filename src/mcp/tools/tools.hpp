@@ -173,9 +173,13 @@ struct known_file {
 /// The same as a result.
 [[nodiscard]] std::optional<tool_result> refuse_home(const paddock::root& root,
                                                      std::string_view path);
-/// Why nothing can be at a path that leads through a file, or ends in a slash where no directory
-/// is; empty for other paths.
-[[nodiscard]] std::string misled_words(const paddock::root& root, std::string_view path);
+struct misled_path {
+  error_code code{};
+  std::string words; ///< the cause and the next step
+};
+/// Why a path cannot name a file: it leads through one, or ends in a slash that no directory
+/// explains. Nothing for other paths.
+[[nodiscard]] std::optional<misled_path> misled(const paddock::root& root, std::string_view path);
 
 /// How long a result may be to fit into a line for certain: it is sent twice, the second time as
 /// text with every quote and backslash escaped, beside an id of up to a kilobyte.
@@ -218,7 +222,7 @@ private:
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 
-/// The same of a path; a similar name is told where nothing is there.
+/// The same of a path; with a similar name where nothing is there.
 [[nodiscard]] tool_result failure(const paddock::root& root, const error& e, std::string_view path,
                                   std::string_view hint = {});
 /// "did you mean README.md?", of a path where nothing is; empty: no name is similar.

@@ -10,9 +10,16 @@
 #include <paddock/exec/command.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace paddock::mcp {
 namespace {
@@ -122,21 +129,31 @@ std::optional<tool_result> refuse_home(const root& root, std::string_view path) 
   return tool_result::failure(error_code::invalid_argument, shown(path) + ": " + words);
 }
 
-std::string misled_words(const root& root, std::string_view path) {
+std::optional<misled_path> misled(const root& root, std::string_view path) {
   const bool has_slash = path.ends_with('/');
   while (path.ends_with('/'))
     path.remove_suffix(1);
-  if (path.empty()) return {};
-  auto found = has_slash ? inspect(root, path) : error{error_code::not_found, 0, ""};
+  if (!has_slash) path = parent(path);
+  if (path.empty()) return std::nullopt;
+  auto found = inspect(root, path);
   if (has_slash && !found && found.error().code == error_code::not_found)
-    return "the slash at the end stands for a directory, and none is there; leave it off to name a "
-           "file";
-  for (auto above = parent(path); !found && !above.empty() && above != path; above = parent(path)) {
-    path = above;
+    return misled_path{error_code::is_a_directory,
+                       "no directory has this name; leave off the slash at the end to name a file"};
+  if (!found && found.error().code == error_code::not_a_directory) {
+    // By halves: to walk up a deep path looks at the square of its names.
+    std::vector<std::size_t> ends;
+    for (std::size_t end = path.find('/'); end != path.npos; end = path.find('/', end + 1))
+      ends.push_back(end);
+    const auto beyond = std::ranges::partition_point(ends, [&](std::size_t end) {
+      const auto above = inspect(root, path.substr(0, end));
+      return above || above.error().code != error_code::not_a_directory;
+    });
+    path = path.substr(0, beyond == ends.begin() ? 0 : *std::prev(beyond));
     found = inspect(root, path);
   }
-  if (!found || found->status.kind == entry_kind::directory) return {};
-  return shown(path) + " is a file, not a directory; correct the path";
+  if (!found || found->status.kind == entry_kind::directory) return std::nullopt;
+  return misled_path{error_code::not_a_directory,
+                     shown(path) + " is a file, not a directory; correct the path"};
 }
 
 namespace {
@@ -192,11 +209,11 @@ tool make_tool(const tool_row& row, const std::shared_ptr<workspace_state>& stat
     if (result.error == wire_name(error_code::not_a_directory) ||
         result.error == wire_name(error_code::is_a_directory))
       for (const std::string_view name : paths)
-        if (const auto words = misled_words(*state->root, path_argument(c, name)); !words.empty())
+        if (const auto why = misled(*state->root, path_argument(c, name)))
           return row.function == edit_file
-                     ? refused(plain(error_code::not_a_directory, words), text_argument(c, name))
-                     : tool_result::failure(error_code::not_a_directory,
-                                            shown(path_argument(c, name)) + ": " + words);
+                     ? refused(plain(why->code, why->words), text_argument(c, name))
+                     : tool_result::failure(why->code,
+                                            shown(path_argument(c, name)) + ": " + why->words);
     return result;
   };
   return made;
