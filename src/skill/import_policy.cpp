@@ -47,12 +47,13 @@ result<void> check_size(const source_entry& entry, const import_context& in) {
 
 bool is_ignored(std::string_view path, const import_context& in) {
   bool ignored = false;
-  (void)
-      for_each_component(path, [&](std::string_view part, std::string_view so_far) -> result<void> {
-        if (!ignored && is_by_product(part)) in.report.left_out.emplace_back(so_far);
-        ignored = ignored || is_by_product(part);
-        return {};
-      }).has_value();
+  const auto look = [&](std::string_view part, std::string_view so_far) -> result<void> {
+    if (ignored || !is_by_product(part)) return {};
+    ignored = true;
+    in.report.left_out.emplace_back(so_far);
+    return {};
+  };
+  (void)for_each_component(path, look).has_value();
   return ignored;
 }
 

@@ -42,6 +42,10 @@ worktree_place place_of(const std::string& workspace) {
   return found;
 }
 
+bool is_outside(const worktree_place& repository) {
+  return !repository.common.empty() && !lies_within(repository.common, repository.workspace);
+}
+
 constexpr std::uint64_t log_bytes_max = std::uint64_t{16} << 20U;
 constexpr std::size_t shown_digits = 10;
 
@@ -70,11 +74,11 @@ std::optional<logged_step> logged_in(std::string_view line) {
 
 std::string commits_left(history::store& store, std::optional<std::uint64_t> to) {
   const worktree_place found = place_of(store.workspace()->path());
+  if (!is_outside(found)) return {};
   const auto all = store.checkpoints();
   const auto since =
       std::ranges::find(all, to.value_or(store.state().start), &history::checkpoint::number);
-  if (found.common.empty() || lies_within(found.common, found.workspace) || since == all.end())
-    return {};
+  if (since == all.end()) return {};
   const auto own = root::open(found.own.string());
   const auto log = own ? read_file(*own, "logs/HEAD", {.bytes_max = log_bytes_max}) : own.error();
   if (!log) return {};
@@ -94,8 +98,7 @@ std::string commits_left(history::store& store, std::optional<std::uint64_t> to)
 
 std::string repository_outside(const std::string& workspace) {
   const worktree_place found = place_of(workspace);
-  if (found.common.empty() || lies_within(found.common, found.workspace)) return {};
-  return found.common.string();
+  return is_outside(found) ? found.common.string() : std::string();
 }
 
 std::variant<git_worktree, std::string> find_git_worktree(const std::string& workspace) {

@@ -38,7 +38,9 @@ public:
 
   void operator()(std::string_view in_workspace) {
     constexpr std::size_t bytes_at_once = std::size_t{64} * 1024;
-    const std::string path = from_current(current_, in_workspace);
+    std::string relative; // a path from the top needs no copy
+    if (!current_.empty()) relative = from_current(current_, in_workspace);
+    const std::string_view path = current_.empty() ? in_workspace : relative;
     if (separated_by_nul_ || !output_is_terminal())
       text_ += path;
     else

@@ -157,9 +157,9 @@ int run_undo(const restore_options& options) {
   if (!options.json && done->restored == 0 && done->conflicts.empty())
     print_earlier_changes(opened, options, "paddock undo --dry-run --to");
   complain_of_rest(program, opened, *done, options.force);
-  if (const auto commits = commits_left(*opened.store, opened.since);
-      paths->empty() && !commits.empty())
-    complain(program, without_controls(commits));
+  if (paths->empty())
+    if (const auto commits = commits_left(*opened.store, opened.since); !commits.empty())
+      complain(program, without_controls(commits));
   return done->conflicts.empty() ? success : failed;
 }
 
