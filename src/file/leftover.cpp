@@ -4,6 +4,8 @@
 #include "sys/random_hex.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -52,8 +54,7 @@ result<component> unused_name(std::string_view prefix) {
 bool is_temporary_name(std::string_view name) noexcept {
   if (!name.starts_with(temporary_prefix)) return false;
   name.remove_prefix(temporary_prefix.size());
-  return name.size() == 2 * random_bytes &&
-         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return name.size() == 2 * random_bytes && detail::is_lower_hex(name);
 }
 
 name_in_use::name_in_use(const component& name) : name_(name) {

@@ -7,6 +7,8 @@
 #include "path/private_directory.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
+
 #include <fcntl.h>
 #include <linux/fs.h>
 
@@ -25,8 +27,7 @@ constexpr std::string_view removed_suffix = ".removed";
 
 bool is_store_name(std::string_view name) {
   constexpr std::size_t digits = 16;
-  return name.size() == digits &&
-         name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return name.size() == digits && detail::is_lower_hex(name);
 }
 
 /// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed.

@@ -3,6 +3,7 @@
 
 #include "own_files.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
 #include <paddock/file/file.hpp>
 
 #include <algorithm>
@@ -56,8 +57,7 @@ struct logged_step {
 };
 std::optional<logged_step> logged_in(std::string_view line) {
   const auto is_name = [](std::string_view text) {
-    return text.size() > shown_digits &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    return text.size() > shown_digits && detail::is_lower_hex(text);
   };
   line = line.substr(0, line.find('\t'));
   const std::size_t first = line.find(' '), second = line.find(' ', first + 1);

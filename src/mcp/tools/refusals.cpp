@@ -4,6 +4,7 @@
 #include "crypto/crypto.hpp"
 #include "mcp/tools/tools.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
 #include <paddock/base/detail/excerpt.hpp>
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/text/detail/lines.hpp>
@@ -245,8 +246,7 @@ bool wanted_hash::explains(const error& e) const {
 
 refusal wanted_hash::why(const error& e) const {
   refusal out{.code = e.code, .words = {}, .edit = {}, .lines = {}, .nearest = {}, .hash = seen_};
-  const bool is_hash = given_.size() >= hash_digits &&
-                       given_.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  const bool is_hash = given_.size() >= hash_digits && detail::is_lower_hex(given_);
   if (e.code == error_code::stale && !is_hash) {
     out.code = error_code::invalid_argument;
     out.words = "ifHash is not a hash, which has at least " + std::to_string(hash_digits) +

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Case folding of ASCII letters, independent of the locale. Other bytes stay as they are.
+/// Case folding of ASCII letters, and hexadecimal digits, independent of the locale. Folding leaves
+/// other bytes as they are.
 
 #include <paddock/base/config.hpp>
 
@@ -35,6 +36,11 @@ namespace paddock::detail {
     if (difference != 0) return difference;
   }
   return a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;
+}
+
+/// Whether all characters are of 0-9 and a-f, as in a printed hash.
+[[nodiscard]] constexpr bool is_lower_hex(std::string_view digits) noexcept {
+  return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 } // namespace paddock::detail
