@@ -18,6 +18,8 @@
 namespace paddock::history {
 namespace {
 
+// A pack is this line and contents, each behind a head of 48 bytes: `Pcnt`, how it is stored (4),
+// its size twice (original and stored, 8 each), its name (16), XXH3-64 of the 40 bytes before.
 constexpr std::string_view pack_magic = "paddock pack 1\n";
 constexpr std::uint32_t content_magic = 0x746E6350; // "Pcnt"
 constexpr std::size_t header_size = 48;

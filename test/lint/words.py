@@ -14,7 +14,7 @@ HABITS = re.compile(r"\b(?:what (?:is|was|has|had)|so that|as far as|of which|te
                     r"|who(?:ever)? (?:has|is|was|comes|makes|looks))\b", re.IGNORECASE)
 METAPHORS = re.compile(r"(?<![a-zA-Z])(?:desks?|attendants?|spots?|trails?|voice|stir|deeds?|misfits)(?![a-zA-Z])")
 # folder: (habits, metaphors). Lower them when a folder has fewer; never raise one.
-BUDGETS = {"docs": (92, 0), "include": (283, 6), "src": (1069, 99), "tools": (163, 5)}
+BUDGETS = {"docs": (24, 0), "include": (283, 6), "src": (1069, 99), "tools": (163, 5)}
 TEXT = {".hpp", ".cpp", ".in", ".py", ".mjs", ".js", ".html", ".css", ".sh", ".md", ".build", ".txt", ".cmake", ".json",
         ".wrap", ""}
 

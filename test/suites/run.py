@@ -5,8 +5,8 @@
     test/suites/run.py --tools BUILD/tools [--cache DIR] [PROJECT...]
 
 Each suite runs three times in the same place, as the same ordinary user: as it is, by `paddock exec`, and by `exec` of
-paddock-mcp through the official client; both with the options that they have by themselves. A difference that the table of
-docs/confinement.md does not explain is a failure. Sources come from this distribution and the registry of npm, once;
+paddock-mcp through the official client; both with the options that they have by themselves. A difference that
+differences.md does not explain is a failure. Sources come from this distribution and the registry of npm, once;
 what cannot be had is skipped with the reason. As root, the user `nobody` runs everything: root has rights outside that no
 command keeps.
 """
@@ -24,7 +24,7 @@ from projects import PROJECTS
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLIENT = HERE.parent / "client"
-PAGE = HERE.parent.parent / "docs/confinement.md"
+PAGE = HERE / "differences.md"
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 NOBODY = 65534
 DEADLINE_S = 1200
