@@ -38,6 +38,7 @@ SKIPS = ("skips", ["unit"], ["1..2", "ok 1 - one", "ok 2 - two # SKIP no such ma
 LONG_ONE_FAILS = ("long", ["unit", "campaign"], ["1..1", "not ok 1 - wrong"])
 SAMPLED = ("many", ["unit", "sampled"], ["1..2", "ok 1 - one", "ok 2 - one of $PADDOCK_CAMPAIGN_STEP # SKIP to be named"])
 UNSANITIZED = ("looks", ["unit", "unsanitized"], ["1..2", "ok 1 - one", "ok 2 - two"])
+LEFT_TO_CHECK = ("hopes", ["campaign", "check"], ["1..1", "not ok 1 - wrong"])
 FORGOTTEN = ("forgotten", ["other"], ["1..1", "ok 1 - one"])
 LINT_PASSES = ("lint", ["lint"], ["1..1", "ok 1 - right"])
 LINT_FAILS = ("lint", ["lint"], ["1..1", "not ok 1 - wrong"])
@@ -50,7 +51,7 @@ CASES = [
      ["failed: build-test: ", "skipped: build-test: ", "left to tools/test --all: ", "long\n", "one of 11: many\n", "one of 11\n"]),
     ("--all passes", [UNSANITIZED], True, ["--all"], "4 passed, 0 failed, 0 skipped", []),
     ("--all: campaigns in both builds, lints in one, what is sampled in part under the sanitizers, and what no build runs",
-     [PASSES, LONG_ONE_FAILS, SAMPLED, UNSANITIZED, LINT_FAILS, FORGOTTEN], True, ["--all"], "8 passed, 4 failed, 2 skipped",
+     [PASSES, LONG_ONE_FAILS, SAMPLED, UNSANITIZED, LINT_FAILS, LEFT_TO_CHECK, FORGOTTEN], True, ["--all"], "8 passed, 4 failed, 2 skipped",
      ["failed: build-asan: ", "failed: build-gcc: ", "one of 1\n", "one of 11\n", "forgotten is run by no build"]),
     ("a failed build", [PASSES], False, [], "0 passed, 1 failed, 0 skipped", ["the build in build-test failed", "FAILED: made"]),
     ("each failed build", [UNSANITIZED], False, ["--all"], "0 passed, 2 failed, 0 skipped", ["build-gcc failed", "build-asan failed"]),

@@ -26,6 +26,8 @@ import unchanged_tests
 COMMON = ["--werror", "-Dtests=enabled", "-Dprecompiled=true", "-Ddebug=false"]
 # Suites that are left to --all: "campaign" takes long, "denied-openat2" is unit tests once more.
 LEFT_TO_ALL = {"campaign", "denied-openat2"}
+# What tools/dev/check alone runs: --all has another test of the same promise.
+LEFT_TO_CHECK = {"check"}
 # Where --all runs a suite. "unsanitized" are unit tests that look at what the sanitizers change; a campaign and what is
 # "sampled" run whole where it is optimised, and in part under the sanitizers (test/support/campaign.hpp).
 SANITIZED = {"unit", "fuzz"}
@@ -58,17 +60,21 @@ def builds(everything):
     clang = compiler_for("clang++-19", "clang++")
     quick = ["-Doptimization=0"]
     if not everything:
-        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL, [], "11")]
+        return [Build("everyday tests", "build-test", os.environ.get("CXX") or clang, quick, set(), LEFT_TO_ALL | LEFT_TO_CHECK, [], "11")]
     sanitized = ["-Dcpp_args=-gline-tables-only", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
     # gcc compiles the libraries, the programs and what runs without the sanitizers; clang the rest.
     return [Build("programs, clients, campaigns and lints, gcc", "build-gcc", compiler_for("g++"),
-                  ["-Dbench=enabled", "-Doptimization=2"], NOT_SANITIZED, set(), ["bench/paddock-bench", "bench/paddock-peers", *HEADERS], "1"),
+                  ["-Dbench=enabled", "-Doptimization=2"], NOT_SANITIZED, LEFT_TO_CHECK, ["bench/paddock-bench", "bench/paddock-peers", *HEADERS], "1"),
             Build("unit and fuzz tests, address and undefined-behaviour sanitizers, clang", "build-asan", clang,
-                  quick + sanitized, SANITIZED, set(), [], "11")]
+                  quick + sanitized, SANITIZED, LEFT_TO_CHECK, [], "11")]
+
+
+def suites_of(test):
+    return {suite.removeprefix("paddock:") for suite in test["suite"]}
 
 
 def is_chosen(build, test):
-    suites = {suite.removeprefix("paddock:") for suite in test["suite"]}
+    suites = suites_of(test)
     return (not build.only or bool(suites & build.only)) and not suites & build.never
 
 
@@ -123,11 +129,11 @@ def introspect(directory, what):
 
 
 def chosen_tests(build):
-    """The tests to run, the names of the others, what Ninja has to make for the former (nothing named: all there is), the
+    """The tests to run, the names of the others that a build of --all runs, what Ninja has to make for the former (nothing named: all there is), the
     files of each target, and targets of `also` that there are not."""
     tests = introspect(build.directory, "--tests")
     chosen = [test for test in tests if is_chosen(build, test)]
-    others = sorted(test["name"] for test in tests if not is_chosen(build, test))
+    others = sorted(test["name"] for test in tests if not is_chosen(build, test) and not suites_of(test) & LEFT_TO_CHECK)
     files = {target["id"]: target["filename"] for target in introspect(build.directory, "--targets")}
     top = pathlib.Path(build.directory).resolve()
     wanted = {os.path.relpath(name, top) for test in chosen for id in test["depends"] for name in files.get(id, [])}
@@ -207,7 +213,7 @@ def run(build, tests, names):
 def over_budget(build, test, seconds):
     """In words, or None."""
     budgets = BUDGET_SANITIZED_SECONDS if build.only == SANITIZED else BUDGET_WHOLE_SECONDS if build.step == "1" else BUDGET_SECONDS
-    budget = max(budgets.get(suite.removeprefix("paddock:"), 30) for suite in test["suite"])
+    budget = max(budgets.get(suite, 30) for suite in suites_of(test))
     here = budget * slowness() * busy()
     if seconds > here:
         return f"{build.directory}: {test['name']} took {seconds:.0f} s; its budget is {budget} s on a quiet machine, {here:.0f} s on this one now"
