@@ -174,7 +174,8 @@ private:
     std::string text = "there is one argument too many: " + shown(word);
     if (is_given_as(word, {".toml", ".json"}) && at_->get_option_no_throw("--config") != nullptr)
       text += "; to read that configuration, write --config " + shown(word);
-    else if (names_a_directory(word) && at_->get_option_no_throw("--workspace") != nullptr)
+    else if (arguments_max(*at_) == 0 && names_a_directory(word) &&
+             at_->get_option_no_throw("--workspace") != nullptr)
       text += "; to work in that directory, write --workspace " + shown(word);
     return mistake{std::move(text)};
   }
