@@ -169,7 +169,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
       (nearest->kind == near_miss_kind::white_space ? ", where only white space differs"
        : nearest->looks_alike ? ", where only characters differ that look alike or are not seen, "
                                 "such as quotes, dashes and blanks beyond ASCII"
-                              : ", where some is the same");
+                              : ", which is similar");
   if (!nearest->wanted.empty())
     words += ": line " + std::to_string(nearest->wanted_line + 1) + " is " +
              quoted(line_found(*nearest)) + " and " + std::string(given) + " has " +
