@@ -151,7 +151,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
   if (!c.arguments()["changes"].exists() && !c.arguments()["patch"].exists())
     return tool_result::failure(error_code::invalid_argument,
-                                "nothing is to be changed; give changes, a patch, or both");
+                                "nothing to change; give changes, a patch, or both");
   c.may_block();
   const auto patch = patch_of(c);
   if (!patch) return refused(patch.error().why, "");
