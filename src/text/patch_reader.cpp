@@ -71,7 +71,7 @@ private:
   bool changes_text_ = false;  ///< as git's line `index` says
 
   static constexpr const char* cut_off =
-      "the patch ends inside this line; write it to its end, with a newline behind its last line";
+      "the patch ends inside this line; write it to its end, with a newline after its last line";
   static constexpr const char* not_shown =
       "the head of this hunk counts lines of the file, but the hunk shows none; show the line "
       "before the added ones, or write -12,0 to add after line 12";

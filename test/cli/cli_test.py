@@ -1116,7 +1116,7 @@ class Both(Cli):
             ([SERVER, "--limit", "read-bytes=-1"], "-1 is negative"),
             ([SERVER, "--limit", "read-bytes=" + "9" * 30], "is too large; 9223372036854775807 is the most"),
             ([SERVER, "--pick", "readFile"], "no tool readFile", "readTextFile"),
-            ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs behind the command: paddock call --read-only"),
+            ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs after the command: paddock call --read-only"),
             ([PADDOCK, "exec"], "command is required: paddock exec [options] -- CMD..."),
             ([PADDOCK, "exec", "ls", "-la"], "is -la for the command or for paddock exec? Put -- before the command: "
                                              "paddock exec [options] -- ls -la"),

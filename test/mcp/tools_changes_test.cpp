@@ -225,19 +225,19 @@ const refused_case refused_cases[] = {
      R"("patch":"*** Begin Patch\n*** Update File: a\n@@ int foo()\n-two\n+2\n*** End Patch")",
      "no_match",
      R"("path":"a","edit":0,"hash":")",
-     {"hunk 1 (line 3 of the patch) stands behind @@ int foo(), which is no line of the file; copy "
+     {"hunk 1 (line 3 of the patch) follows @@ int foo(), which is no line of the file; copy "
       "a "
       "whole line that is there, or leave it out"}},
     {"a line behind @@ that is not there, and lines to add",
      R"("patch":"*** Begin Patch\n*** Update File: a\n@@ on\n+2\n*** End Patch")",
      "no_match",
      R"("path":"a","edit":0,"hash":")",
-     {"behind @@ on, which is no line of the file"}},
+     {"follows @@ on, which is no line of the file"}},
     {"hunks that are not in the order of the file",
      R"("patch":"*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n@@\n-one\n+1\n*** End Patch")",
      "no_match",
      R"("path":"a","edit":1,"hash":")",
-     {"in line 1, but not behind the hunk before it", "in the order of the file"}},
+     {"in line 1, but not after the hunk before it", "in the order of the file"}},
     {"a hunk that does not show what follows",
      R"("patch":"--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n one\n+x\n")",
      "no_match",

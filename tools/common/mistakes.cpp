@@ -208,7 +208,7 @@ private:
   [[nodiscard]] std::string meant(const std::string& name) const {
     for (const CLI::App* command : commands_of(*at_))
       if (command->get_option_no_throw(name) != nullptr)
-        return "; it belongs behind the command: " + path_ + " " + command->get_name() + " " + name;
+        return "; it belongs after the command: " + path_ + " " + command->get_name() + " " + name;
     if (!name.starts_with("--")) return {}; // every letter is like every other
     std::vector<std::string> here;
     for (const CLI::Option* each : at_->get_options())

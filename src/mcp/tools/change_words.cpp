@@ -91,7 +91,7 @@ std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown
   const std::string line = std::to_string(where.line + 1);
   if (!where.is_whole) return " shows what is only a part of line " + line + "; show whole lines";
   if (const std::string_view* const anchor = missing_anchor(text, hunk, bounds))
-    return " stands behind @@ " + shown(*anchor) +
+    return " follows @@ " + shown(*anchor) +
            ", which is no line of the file; copy a whole line that is there, or leave it out";
   const bool ends_file = std::ranges::any_of(hunk.lines, [](const hunk_line& each) {
     return each.action != line_action::add && !each.has_line_break;
@@ -109,7 +109,7 @@ std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown
            line + " with others after them; if it belongs there, show the next line, too: \"" +
            shown(line_after(text, hunk, where.line)) + "\"";
   return " shows lines that stand in line " + line +
-         ", but not behind the hunk before it and the lines behind @@; give hunks in the order of "
+         ", but not after the hunk before it and the lines after @@; give hunks in the order of "
          "the file";
 }
 

@@ -126,7 +126,7 @@ std::string plain_cause(std::string_view text, std::string_view old_text, std::s
   const std::string_view line = without_end(old_text);
   if (line.size() < old_text.size() && !line.empty() && !text.ends_with('\n') &&
       (text.ends_with(line) || text.ends_with(detail::with_line_breaks(line, "\r\n"))))
-    return " with a newline behind it: it is the end of the file, which has none; leave the last "
+    return " with a newline after it: it is the end of the file, which has none; leave the last "
            "newline off " +
            std::string(given);
   if (std::ranges::any_of(old_text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }) &&
