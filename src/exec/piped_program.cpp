@@ -71,7 +71,7 @@ std::string start_text(const std::string& program, error reason) {
 /// What the kernel says of a program without saying what of it.
 std::string advice(error reason) {
   if (reason.os_errno == ENOENT)
-    return "; check its path, the program behind #! in its first line, and that its confinement "
+    return "; check its path, the program after #! in its first line, and that its confinement "
            "lets it see both";
   return reason.os_errno == EACCES ? "; check that it may be executed (chmod +x)" : "";
 }

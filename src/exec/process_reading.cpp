@@ -13,11 +13,13 @@
 namespace paddock {
 namespace {
 
-/// Output that comes after a longer pause is not waited for.
+/// Output that comes after a longer pause is not waited for, nor is the rest of a line.
 constexpr std::int64_t quiet_ms = 50;
 /// As much of the output is looked at at once; of a line without an end, this and the half of it
 /// that was seen before.
 constexpr std::uint64_t piece_bytes = 64UL * 1024;
+
+enum class sighting : std::uint8_t { none, in_open_line, in_line };
 
 /// Looks for something in output that goes on, line by line.
 class look_out {
@@ -27,16 +29,20 @@ public:
 
   /// Whether there is something to look at. `lock` is open while it is looked at.
   [[nodiscard]] bool is_due(const output_ring& output) const { return output.end() > seen_; }
-  bool find(const output_ring& output, std::unique_lock<std::mutex>& lock) {
+  sighting find(const output_ring& output, std::unique_lock<std::mutex>& lock) {
     at_ = std::max(at_, output.begin());
     const std::string piece = output.bytes(at_, piece_bytes);
     seen_ = at_ + piece.size();
+    const std::size_t ended = piece.rfind('\n') + 1; // 0 where no line ends
+    const std::string_view lines = std::string_view(piece).substr(0, ended);
+    const std::string_view rest = std::string_view(piece).substr(ended);
     lock.unlock();
-    const bool found = met_(piece);
+    const sighting found = !lines.empty() && met_(lines) ? sighting::in_line
+                           : !rest.empty() && met_(rest) ? sighting::in_open_line
+                                                         : sighting::none;
     lock.lock();
-    const auto line = piece.rfind('\n');
-    if (line != std::string::npos)
-      at_ += line + 1;
+    if (ended > 0)
+      at_ += ended;
     else if (piece.size() == piece_bytes)
       at_ += piece_bytes / 2;
     return found;
@@ -74,10 +80,18 @@ bool process_record::wait_until(detail::function_view<bool(std::string_view)> me
                                 std::uint64_t from, process_waiter* waiting,
                                 std::unique_lock<std::mutex>& lock) {
   look_out looking(met, from);
+  std::int64_t line_end_ms = 0; // until when the rest of a line that was found may come
   for (;;) {
-    while (looking.is_due(output_))
-      if (looking.find(output_, lock)) return true;
-    if (outcome_ != nullptr || waiting == nullptr || !waiting->wait(lock)) return false;
+    while (looking.is_due(output_)) {
+      const sighting found = looking.find(output_, lock);
+      if (found == sighting::in_line) return true;
+      if (found == sighting::in_open_line && line_end_ms == 0)
+        line_end_ms = sys::monotonic_ms() + quiet_ms;
+    }
+    const std::int64_t wait_ms =
+        line_end_ms == 0 ? no_deadline_ms : line_end_ms - sys::monotonic_ms();
+    if (outcome_ != nullptr || waiting == nullptr || !waiting->wait(lock, wait_ms))
+      return line_end_ms != 0;
   }
 }
 

@@ -105,7 +105,13 @@ restore_outcome outcome_of(const restore_plan& plan, const restore_request& requ
   out.others = plan.others;
   out.unknown = plan.unknown;
   if (!plan.conflicts.empty() && !request.force) return out;
-  out.restored = plan.steps.size() + plan.moves.size();
+  // A time alone is not shown, and so counts only where there is nothing else.
+  const auto of_times =
+      static_cast<std::size_t>(std::ranges::count_if(plan.steps, [](const restore_step& each) {
+        return each.wanted.same_but_for_time(each.present);
+      }));
+  const std::size_t all = plan.steps.size() + plan.moves.size();
+  out.restored = all == of_times ? all : all - of_times;
   out.left = first_of(plan.left);
   out.left_total = plan.left.size();
   out.lost = plan.lost.size();

@@ -51,8 +51,8 @@ const char* text_of(re2::RE2::ErrorCode code) {
                                       "ordinary *"},
       {re2::RE2::ErrorRepeatSize, "a repetition is of more than 1000"},
       {re2::RE2::ErrorRepeatOp, "a repetition of a repetition is not possible"},
-      {re2::RE2::ErrorBadPerlOp, "RE2 has no look-around, and no such group; match what is around, "
-                                 "too"},
+      {re2::RE2::ErrorBadPerlOp, "RE2 has no look-around and no such group; match the text around "
+                                 "it, too"},
       {re2::RE2::ErrorBadUTF8, "the pattern is not UTF-8"},
       {re2::RE2::ErrorBadNamedCapture, "the name of a group is malformed"},
   };

@@ -71,13 +71,13 @@ private:
   bool changes_text_ = false;  ///< as git's line `index` says
 
   static constexpr const char* cut_off =
-      "the patch ends inside this line; write it to its end, with a newline behind its last line";
+      "the patch ends inside this line; write it to its end, with a newline after its last line";
   static constexpr const char* not_shown =
       "the head of this hunk counts lines of the file, but the hunk shows none; show the line "
       "before the added ones, or write -12,0 to add after line 12";
   static constexpr const char* cut_hunk =
       "the patch ends here, and its last hunk has fewer lines than its head says; write it to its "
-      "end, or correct the numbers in that head";
+      "end, or correct the head";
 
   /// Whether the last line, which has no end, is complete: a cut line of the file would not match.
   /// A cut line that is added would show nowhere.
@@ -285,10 +285,10 @@ private:
     hunk.has_crs = has_crs_;
     hunk.has_pairs = lines_.unbroken().ends_with('\r');
     std::string_view head = lines_.line().substr(4);
-    std::uint64_t first = 0, before = 0, ignored = 0, after = 0;
+    std::uint64_t first = 0, before = 0, first_after = 0, after = 0;
     if (!read_range(head, first, before) || !head.starts_with(" +")) return bad_head();
     head.remove_prefix(2);
-    if (!read_range(head, ignored, after) || !head.starts_with(" @@")) return bad_head();
+    if (!read_range(head, first_after, after) || !head.starts_with(" @@")) return bad_head();
     const bool counts_old_lines = before > 0 && of_file != patch_action::create;
     for (lines_.skip(); !lines_.is_over(); lines_.skip()) {
       if (!is_of_hunk(before, after)) break;
@@ -307,17 +307,31 @@ private:
       // A blank in front of an empty line gets lost on the way.
       hunk.lines.push_back({action, lines_.line().empty() ? raw : raw.substr(1)});
     }
-    if (hunk.lines.empty()) return lines_.fault("the hunk has no lines");
+    const char* const unmarked =
+        of_file == patch_action::create ? unmarked_new_line : unmarked_line;
+    if (hunk.lines.empty()) return lines_.fault(is_torn(true) ? unmarked : "the hunk has no lines");
     const bool only_adds = std::ranges::all_of(
         hunk.lines, [](const hunk_line& line) { return line.action == line_action::add; });
     // Then whether its line is the one before or the one behind depends on the count.
     if (only_adds && counts_old_lines)
       return patch_fault{{error_code::invalid_argument, 0, not_shown}, hunk.line_of_patch};
     hunk.line = only_adds || first == 0 ? first : first - 1;
-    if (lines_.is_over() && (before > 0 || after > 0)) return lines_.fault_before(cut_hunk);
-    if (is_torn(before > 0 || after > 0))
-      return lines_.fault(of_file == patch_action::create ? unmarked_new_line : unmarked_line);
+    if (lines_.is_over() && (before > 0 || after > 0)) {
+      patch_fault fault = lines_.fault_before(cut_hunk);
+      fault.head = "@@ -" + range_of(first, hunk, line_action::add) + " +" +
+                   range_of(first_after, hunk, line_action::remove) + " @@";
+      return fault;
+    }
+    if (is_torn(before > 0 || after > 0)) return lines_.fault(unmarked);
     return hunk;
+  }
+
+  /// "12,3": from where, and how many lines without those of `other`.
+  [[nodiscard]] static std::string range_of(std::uint64_t first, const patch_hunk& hunk,
+                                            line_action other) {
+    const auto others = std::ranges::count(hunk.lines, other, &hunk_line::action);
+    return std::to_string(first) + "," +
+           std::to_string(hunk.lines.size() - static_cast<std::size_t>(others));
   }
 
   [[nodiscard]] patch_fault bad_head() const {
@@ -368,6 +382,10 @@ bool has_hunk_numbers(std::string_view head) {
     return read_range(head, ignored, ignored);
   };
   return takes_range("-") && takes_range(" +") && head.starts_with(" @@");
+}
+
+std::string text_of(const patch_fault& fault) {
+  return fault.head.empty() ? fault.operation : fault.operation + (" to " + fault.head);
 }
 
 result<std::vector<file_patch>, patch_fault> parse_patch(std::string_view patch,

@@ -1116,7 +1116,7 @@ class Both(Cli):
             ([SERVER, "--limit", "read-bytes=-1"], "-1 is negative"),
             ([SERVER, "--limit", "read-bytes=" + "9" * 30], "is too large; 9223372036854775807 is the most"),
             ([SERVER, "--pick", "readFile"], "no tool readFile", "readTextFile"),
-            ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs behind the command: paddock call --read-only"),
+            ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs after the command: paddock call --read-only"),
             ([PADDOCK, "exec"], "command is required: paddock exec [options] -- CMD..."),
             ([PADDOCK, "exec", "ls", "-la"], "is -la for the command or for paddock exec? Put -- before the command: "
                                              "paddock exec [options] -- ls -la"),
@@ -1145,6 +1145,8 @@ class Both(Cli):
             ([PADDOCK, "search", "-m", "x", "x"], "--limit: x is not a whole number"),
             ([PADDOCK, "find", "-m", "x", "x"], "--limit: x is not a whole number"),
             ([PADDOCK, "find", "-t", "fil", "x"], "--type: fil is not one of: any, directory, file; did you mean file?"),
+            ([PADDOCK, "map", "a/b", "c/d"], "one argument too many: c/d (see paddock map --help)"),
+            ([PADDOCK, "search", "--foo", "x"], "there is no option --foo (see paddock search --help)"),
             ([PADDOCK, "map", "--depth", "0"], "--depth: 0 is too small; 1 is the least"),
             ([PADDOCK, "map", "--bytes", "1"], "--bytes: 1 is too small; 200 is the least"),
             ([PADDOCK, "call", "searchText"], "there is no tool searchText; it is one of --tools coding"),

@@ -382,7 +382,7 @@ class GitSettings(unittest.TestCase):
             pass
         subprocess.run(["git", "remote", "add", "theirs", "https://example.org/b"], cwd=self.workspace, check=True)
         done.touch()
-        self.assertIn("somebody else changed it", self.session.server.stdout.readline())
+        self.assertIn("another program changed it", self.session.server.stdout.readline())
         self.assertEqual((self.value("remote.theirs.url"), self.value("remote.mine.url")), (["https://example.org/b"], []))
 
     def test_exec_of_a_person_can_set_the_same(self):

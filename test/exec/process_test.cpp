@@ -301,6 +301,25 @@ TEST_F(Process, UntilMeetsWhatComesInPieces) {
   EXPECT_TRUE(page->status.running());
 }
 
+TEST_F(Process, UntilWaitsALittleForTheRestOfTheLine) {
+  const auto line = [&] {
+    const process made = start("printf 'port '; read gate; printf '4711\n'; exec sleep 1000");
+    int met = 0;
+    const auto pattern = [&](std::string_view seen) {
+      if (seen.find("port") == std::string_view::npos) return false;
+      if (++met == 1) EXPECT_THAT(made.write("\n"), IsOk());
+      return true;
+    };
+    const auto page = made.read({.wait_ms = long_ms, .until = pattern});
+    EXPECT_THAT(page, IsOk());
+    EXPECT_TRUE(page->matched);
+    (void)made.stop(0);
+    return met == 1 ? std::string() : page->bytes;
+  };
+  // On a busy machine the rest may come too late.
+  EXPECT_TRUE(eventually([&] { return line() == "port 4711\n"; }));
+}
+
 TEST_F(Process, UntilMeetsEachPlaceOfALongLine) {
   constexpr std::size_t places[] = {0, 32'760, 65'530, 65'536, 98'300, 131'000, 199'990};
   for (const std::size_t place : places) {

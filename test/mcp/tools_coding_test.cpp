@@ -84,7 +84,7 @@ TEST_F(tools_coding, a_newline_ends_its_line) {
       EXPECT_THAT(call("readTextFile", arguments).string("notice"),
                   StartsWith("no such lines: the file has "))
           << arguments;
-    EXPECT_EQ("firstLine 3 is behind lastLine 2",
+    EXPECT_EQ("firstLine 3 is after lastLine 2",
               call("readTextFile", R"({"path":"f","firstLine":3,"lastLine":2})").message());
     EXPECT_EQ("invalid_argument", content(R"({"path":"f","firstLine":-1,"lastLine":-2})"));
     EXPECT_EQ("", content(R"({"path":"f","from":3})")); // the control: the seed's lines

@@ -48,6 +48,8 @@ TEST_F(tools_process, a_script_is_run_by_a_shell) {
                          R"({"script":"echo a && echo \"$1\" | cat","args":["b"],"waitMs":60000})");
   EXPECT_EQ("a\nb\n", done.string("output")) << done.json;
   EXPECT_EQ(0, done.integer("exitCode"));
+  EXPECT_THAT(call("listProcesses", "{}").json, // as it was given
+              HasSubstr(R"("command":"echo a && echo \"$1\" | cat b")"));
 }
 
 TEST_F(tools_process, one_is_started_read_written_to_and_stopped) {

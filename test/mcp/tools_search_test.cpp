@@ -169,7 +169,7 @@ TEST_F(tools_search, a_glob_that_would_find_nothing_says_what_to_write) {
     EXPECT_THAT(got.json, HasSubstr(each.remedy)) << each.arguments;
   }
   const auto beneath = call("searchText", R"({"pattern":"x","path":"src","include":["src/*"]})");
-  EXPECT_THAT(beneath.string("notice"), HasSubstr("no file fits include"));
+  EXPECT_THAT(beneath.string("notice"), HasSubstr("no file matches include"));
   EXPECT_EQ(R"("paths":["src/a.c"])", head("findFiles", R"({"glob":"/src/a.c"})")); // the control
   EXPECT_EQ("totalMatches",
             call("searchText", R"({"pattern":"zz","include":["*.c"]})").json.substr(15, 12));
@@ -246,7 +246,7 @@ TEST_F(tools_search, what_is_ignored_is_not_said_to_be_absent) {
   if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
   EXPECT_THAT(notice("searchText", R"({"pattern":"needle","include":["out/**"]})"), is_told);
   EXPECT_THAT(notice("searchText", R"({"pattern":"x","path":"src","include":["src/*"]})"),
-              HasSubstr("no file fits include")); // nothing is ignored there
+              HasSubstr("no file matches include")); // nothing is ignored there
 }
 
 /// How far an answer is from whole: what of the page, the totals and the end it has.
@@ -309,8 +309,9 @@ TEST_F(tools_search, refusals_say_what_to_do) {
     return call(tool, arguments).message();
   };
   if (have_regular_expressions()) {
-    EXPECT_THAT(message("searchText", R"({"pattern":"a(?=b"})"),
-                AllOf(HasSubstr("a(?=b"), HasSubstr("no look-around"), HasSubstr("match what")));
+    EXPECT_THAT(
+        message("searchText", R"({"pattern":"a(?=b"})"),
+        AllOf(HasSubstr("a(?=b"), HasSubstr("no look-around"), HasSubstr("match the text around")));
     EXPECT_THAT(message("searchText", R"({"pattern":"f("})"), HasSubstr("literal"));
   }
   EXPECT_THAT(message("searchText", R"({"pattern":"a","include":["ok","{a"]})"),

@@ -95,6 +95,8 @@ constexpr error_case errors[] = {
     {"read directory", "readTextFile", R"({"path":"src"})", "is_a_directory", "src",
      "listDirectory"},
     {"read outside", "readTextFile", R"({"path":"../x"})", "escapes_root", "../x", "inside the"},
+    {"another root", "readTextFile", R"({"path":"/repo/src/../a.txt"})", "escapes_root", "/repo",
+     "did you mean src/../a.txt?"},
     {"there and back", "readTextFile", R"({"path":"src/../../x/a"})", "escapes_root", "src",
      "inside"},
     {"read hidden", "readTextFile", R"({"path":".perstack/a"})", "protected", ".perstack/a",
@@ -417,6 +419,7 @@ TEST_F(tools, a_tool_of_another_set_is_told_to_be_one) {
   EXPECT_THAT(answer(told, "searchText"),
               HasSubstr("Unknown tool: searchText; it is one of --tools coding\""));
   EXPECT_THAT(answer(told, "nope"), HasSubstr("Unknown tool: nope\""));
+  EXPECT_THAT(answer(server(), "readFile"), HasSubstr("readFile; did you mean "));
   mcp::server silent({}, {}); // the control
   EXPECT_THAT(answer(silent, "searchText"), HasSubstr("Unknown tool: searchText\""));
 }

@@ -274,6 +274,16 @@ TEST_F(tools_undo, checkpoints_are_listed_and_found_by_their_labels) {
   EXPECT_EQ("one\ntwo\n", tree.content("a"));
 }
 
+TEST_F(tools_undo, only_what_is_shown_is_counted) {
+  tree.directory("sub");
+  tree.file("sub/b", "one\n");
+  serve_with_history({});
+  call("writeTextFile", R"({"path":"sub/b","text":"x"})"); // that changes the time of sub, too
+  const auto back = call("restore");
+  EXPECT_EQ(R"(["sub/b"])", back["paths"].text());
+  EXPECT_EQ(1, back.integer("restored"));
+}
+
 TEST_F(tools_undo, what_git_keeps_is_one_change_and_no_difference) {
   tree.directory(".git");
   tree.file(".git/index", "1");

@@ -76,6 +76,8 @@ TEST(nearest_name, finds_what_was_meant) {
       {"--exce", {"--exec"}},
       {"--raed-only", {"--read-only"}},
       {"autoApprove", {}},
+      {"--rad", {}}, // hyphens do not make it as long as a name
+      {"rite", {}},  // "writeTextFile" is far longer
       {"", {}},
       {"x", {}},
   };

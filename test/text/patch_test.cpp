@@ -301,6 +301,19 @@ TEST(Patch, SaysWhereItCannotBeRead) {
   }
 }
 
+TEST(Patch, SaysWhatIsWrongWithAHunk) {
+  const auto fault = [](std::string_view hunk, std::string_view names = "--- a/x\n+++ b/x\n") {
+    return text_of(parse_patch(std::string(names).append(hunk)).error());
+  };
+  EXPECT_EQ(fault("@@ -1 +1 @@\n\ta\n-b\n+c\n"), "a line of a hunk begins with a blank, + or -");
+  EXPECT_EQ(fault("@@ -0,0 +1 @@\na\n", "--- /dev/null\n+++ b/x\n"),
+            "each line of a new file begins with +");
+  EXPECT_EQ(fault("@@ -1 +1 @@\n"), "the hunk has no lines");
+  EXPECT_EQ(fault("@@ -7,9 +8,9 @@ f()\n a\n-b\n+c\n+d\n"),
+            "the patch ends here, and its last hunk has fewer lines than its head says; write it "
+            "to its end, or correct the head to @@ -7,2 +8,3 @@");
+}
+
 /// What git's lines name has the same name in those of `diff -u`, however its sides are told apart.
 TEST(Patch, NamesAgreeWhateverItsSidesAreCalled) {
   const std::string hunk = "@@ -1 +1 @@\n-a\n+b\n";

@@ -262,9 +262,9 @@ int run_apply(const command_options& options) {
   const auto files = parse_patch(*patch);
   if (!files) {
     const patch_fault& fault = files.error();
-    const std::string what = fault.code == error_code::unsupported_type
-                                 ? std::string(fault.operation) + "; leave this file out"
-                                 : fault.operation;
+    const std::string what =
+        text_of(fault) +
+        (fault.code == error_code::unsupported_type ? "; leave this file out" : "");
     const bool is_none = what.starts_with("there is no patch");
     complain(apply_command,
              is_none ? what : "line " + std::to_string(fault.line + 1) + " of the patch: " + what);

@@ -174,7 +174,8 @@ private:
     std::string text = "there is one argument too many: " + shown(word);
     if (is_given_as(word, {".toml", ".json"}) && at_->get_option_no_throw("--config") != nullptr)
       text += "; to read that configuration, write --config " + shown(word);
-    else if (names_a_directory(word) && at_->get_option_no_throw("--workspace") != nullptr)
+    else if (arguments_max(*at_) == 0 && names_a_directory(word) &&
+             at_->get_option_no_throw("--workspace") != nullptr)
       text += "; to work in that directory, write --workspace " + shown(word);
     return mistake{std::move(text)};
   }
@@ -207,7 +208,7 @@ private:
   [[nodiscard]] std::string meant(const std::string& name) const {
     for (const CLI::App* command : commands_of(*at_))
       if (command->get_option_no_throw(name) != nullptr)
-        return "; it belongs behind the command: " + path_ + " " + command->get_name() + " " + name;
+        return "; it belongs after the command: " + path_ + " " + command->get_name() + " " + name;
     if (!name.starts_with("--")) return {}; // every letter is like every other
     std::vector<std::string> here;
     for (const CLI::Option* each : at_->get_options())

@@ -69,7 +69,10 @@ struct file_patch {
 /// Why a text is no patch, and in which of its lines, from 0.
 struct patch_fault : error {
   std::size_t line = 0;
+  std::string head{}; ///< "@@ -1,2 +1,3 @@", where the last hunk has fewer lines than its head says
 };
+/// What is wrong, as a clause.
+[[nodiscard]] std::string text_of(const patch_fault& fault);
 
 struct patch_limits {
   std::size_t lines_max = 1'000'000; ///< what is read of each takes up to 300 bytes

@@ -5,6 +5,8 @@
 #include "mcp/protocol/handler_json.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/nearest_name.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -218,7 +220,13 @@ const std::vector<parameter_header>& server::core::headers_of(std::string_view n
 }
 
 std::string server::core::unknown_tool_hint(std::string_view name) const {
-  return options.unknown_tool_hint ? options.unknown_tool_hint(name) : std::string();
+  const std::string hint =
+      options.unknown_tool_hint ? options.unknown_tool_hint(name) : std::string();
+  if (!hint.empty()) return hint;
+  std::vector<std::string_view> names;
+  for (const tool& each : tools)
+    names.emplace_back(each.name);
+  return detail::did_you_mean(name, names);
 }
 
 const extension_method* server::core::find_method(std::string_view name, revision r) const {

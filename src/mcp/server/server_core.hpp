@@ -30,7 +30,7 @@ struct server::core {
   core(server_options o, std::vector<tool> t, std::vector<extension> e);
 
   [[nodiscard]] const tool* find(std::string_view name) const;
-  /// Of a tool that is not there; empty: nothing is known of it.
+  /// Of a tool that is not there, perhaps one with a similar name; empty: nothing is known of it.
   [[nodiscard]] std::string unknown_tool_hint(std::string_view name) const;
   [[nodiscard]] const extension_method* find_method(std::string_view name, revision r) const;
   /// What HTTP has to repeat of the arguments of this tool.

@@ -30,7 +30,7 @@ std::string problem_of(json_view change) {
   const int contents = int{has("edits")} + int{has("text")} + int{removes};
   if (has("path") == has("paths")) return "give either path or paths";
   if (contents == 0 && !has("moveTo"))
-    return "says nothing of what is to be done; give edits, text, delete or moveTo";
+    return "nothing to change; give edits, text, delete or moveTo";
   if (contents > 1) return "give one of edits, text and delete";
   if (has("moveTo") && (has("text") || removes)) return "moveTo goes with edits, or alone";
   if (has("paths") && (has("text") || has("moveTo") || has("ifHash")))
@@ -99,7 +99,11 @@ result<std::string, failed_change> change_planner::read(const target& what, plan
                            {.bytes_max = options_.file_bytes_max, .bounds = bounds_now()});
   if (!content && wanted.explains(content.error()))
     return failed_change(wanted.why(content.error()), what.given);
-  if (!content) return failed_change(mcp::refusal_of(content.error()), what.given);
+  if (!content) {
+    const error& why = content.error();
+    const std::string similar = similar_words(root_, why, decode_name(what.given));
+    return failed_change(mcp::refusal_of(why, similar), what.given);
+  }
   if (!wanted(content->bytes))
     return failed_change(wanted.why({error_code::stale, 0, "hash"}), what.given);
   plan_.memory.join(std::move(content->memory));
@@ -179,7 +183,8 @@ result<void, failed_change> change_planner::write(const target& what, std::strin
 failed_change change_planner::shows_only_a_part(std::string_view given) {
   return failed_change(
       plain(error_code::no_match,
-            "the patch deletes this file, but shows only a part of its lines; read it again"),
+            "the patch deletes this file, but does not show all of its lines; show them, or "
+            "delete it without a patch"),
       given);
 }
 

@@ -76,13 +76,22 @@ std::optional<shown_place> place_of(std::string_view text, std::string_view show
   return shown_place{detail::count_breaks(text.substr(0, at)).all, whole.has_value()};
 }
 
+/// The line after those that the hunk shows, which begin in line `first`.
+std::string_view line_after(std::string_view text, const patch_hunk& hunk, std::uint64_t first) {
+  const auto added = std::ranges::count(hunk.lines, line_action::add, &hunk_line::action);
+  std::uint64_t lines = first + hunk.lines.size() - static_cast<std::uint64_t>(added);
+  for (; lines > 0 && !text.empty(); --lines)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return without_end(text.substr(0, text.find('\n')));
+}
+
 /// What is wrong with a hunk whose lines have no place, as the rest of a sentence about it.
 std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown_place& where,
                       const work_bounds& bounds) {
   const std::string line = std::to_string(where.line + 1);
   if (!where.is_whole) return " shows what is only a part of line " + line + "; show whole lines";
   if (const std::string_view* const anchor = missing_anchor(text, hunk, bounds))
-    return " stands behind @@ " + shown(*anchor) +
+    return " follows @@ " + shown(*anchor) +
            ", which is no line of the file; copy a whole line that is there, or leave it out";
   const bool ends_file = std::ranges::any_of(hunk.lines, [](const hunk_line& each) {
     return each.action != line_action::add && !each.has_line_break;
@@ -95,11 +104,12 @@ std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown
            "of the file, but its lines stand in line " +
            line + "; show the line before them, if it belongs there";
   if (belongs_to_end(hunk))
-    return " shows no line behind its change, so it belongs to the end of the file, but its lines "
+    return " shows no line after its change, so it belongs to the end of the file, but its lines "
            "stand in line " +
-           line + " with others behind them; show the line that follows, if it belongs there";
+           line + " with others after them; if it belongs there, show the next line, too: \"" +
+           shown(line_after(text, hunk, where.line)) + "\"";
   return " shows lines that stand in line " + line +
-         ", but not behind the hunk before it and the lines behind @@; give hunks in the order of "
+         ", but not after the hunk before it and the lines after @@; give hunks in the order of "
          "the file";
 }
 

@@ -68,7 +68,7 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
   const bool is_in_text = fault.line <= static_cast<std::size_t>(std::ranges::count(text, '\n'));
   why.words =
       "patch: " + (is_in_text ? "line " + std::to_string(fault.line + 1) + ": " : std::string()) +
-      fault.operation +
+      text_of(fault) +
       (fault.code == error_code::unsupported_type
            ? "; patches change text files of the modes 100644 and 100755; leave this file out, and "
              "change it with exec"
@@ -151,7 +151,7 @@ tool_result apply_changes(workspace_state& state, call& c) {
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
   if (!c.arguments()["changes"].exists() && !c.arguments()["patch"].exists())
     return tool_result::failure(error_code::invalid_argument,
-                                "nothing is to be changed; give changes, a patch, or both");
+                                "nothing to change; give changes, a patch, or both");
   c.may_block();
   const auto patch = patch_of(c);
   if (!patch) return refused(patch.error().why, "");

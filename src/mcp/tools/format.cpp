@@ -6,6 +6,7 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string_view>
@@ -82,8 +83,25 @@ tool_result failure(const root& root, const error& e, std::string_view path,
   return failure(e, path, similar.empty() ? hint : similar);
 }
 
+namespace {
+
+/// Of an absolute path outside, such as models guess: its longest end that is in the workspace.
+std::string end_within(const root& root, std::string_view path) {
+  if (!path.starts_with('/')) return {};
+  for (int tries = 8; tries > 0 && !path.empty(); --tries) {
+    path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1);
+    if (const auto where = root.locate(path, final_link::keep); where && where->existing)
+      return std::string(path);
+  }
+  return {};
+}
+
+} // namespace
+
 std::string similar_words(const root& root, const error& e, std::string_view path) {
-  const std::string found = e.code == error_code::not_found ? similar_path(root, path) : "";
+  const std::string found = e.code == error_code::not_found      ? similar_path(root, path)
+                            : e.code == error_code::escapes_root ? end_within(root, path)
+                                                                 : std::string();
   return found.empty() ? found : "did you mean " + shown(found) + "?";
 }
 

@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace paddock::mcp {
@@ -212,9 +213,7 @@ std::string process_socket::list() const {
   out.begin_object().key("server").integer(sys::process_id());
   out.member("workspace", workspace_).key("processes").begin_array();
   for (const process& each : table_.list()) {
-    std::string line;
-    for (const std::string& word : each.argv())
-      line.append(line.empty() ? "" : " ").append(word);
+    const std::string line = command_text(each);
     const process_status status = each.status();
     out.begin_object()
         .member("process", each.id())
@@ -226,6 +225,15 @@ std::string process_socket::list() const {
   }
   out.end_array().end_object();
   return std::string(out.str());
+}
+
+std::string command_text(const process& of) {
+  const std::vector<std::string>& argv = of.argv();
+  const bool is_script = argv.size() > 3 && argv[1] == "-c" && argv[0] == argv[3];
+  std::string line = is_script ? argv[2] : argv[0];
+  for (const std::string& word : std::span(argv).subspan(is_script ? 4 : 1))
+    line.append(" ").append(word);
+  return line;
 }
 
 result<std::string> ask_process_socket(const std::string& path, std::string_view question) {

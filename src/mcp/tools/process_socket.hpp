@@ -56,6 +56,9 @@ private:
   std::thread thread_;
 };
 
+/// The program and its arguments in one line; of one that a shell runs as exec does, the script.
+[[nodiscard]] std::string command_text(const process& of);
+
 /// The answer at the socket file `path`. Errors: not_found (nobody is there any more), timed_out,
 /// io.
 [[nodiscard]] result<std::string> ask_process_socket(const std::string& path,

@@ -354,9 +354,7 @@ tool_result list_processes(workspace_state& state, call&) {
   json_writer& out = result.writer();
   out.key("processes").begin_array();
   for (const process& each : state.processes.list()) {
-    std::string line;
-    for (const std::string& word : each.argv())
-      line.append(line.empty() ? "" : " ").append(word);
+    const std::string line = command_text(each);
     const process_status status = each.status();
     out.begin_object().member("process", each.id()).member("command", shown(line));
     out.member("state", state_of(status));

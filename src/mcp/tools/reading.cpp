@@ -107,7 +107,7 @@ line_range lines_asked(const call& c, toolset tools, std::optional<tool_result>&
                                  "firstLine and lastLine count from 1, or from the end with -1");
   if (!wrong && first && last && *first > *last && (*first > 0) == (*last > 0))
     wrong = tool_result::failure(error_code::invalid_argument,
-                                 "firstLine " + std::to_string(*first) + " is behind lastLine " +
+                                 "firstLine " + std::to_string(*first) + " is after lastLine " +
                                      std::to_string(*last));
   if (first) range.from = *first > 0 ? *first - 1 : *first;
   if (last && *last > 0) range.to = *last;

@@ -126,7 +126,7 @@ std::string plain_cause(std::string_view text, std::string_view old_text, std::s
   const std::string_view line = without_end(old_text);
   if (line.size() < old_text.size() && !line.empty() && !text.ends_with('\n') &&
       (text.ends_with(line) || text.ends_with(detail::with_line_breaks(line, "\r\n"))))
-    return " with a newline behind it: it is the end of the file, which has none; leave the last "
+    return " with a newline after it: it is the end of the file, which has none; leave the last "
            "newline off " +
            std::string(given);
   if (std::ranges::any_of(old_text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }) &&
@@ -169,7 +169,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
       (nearest->kind == near_miss_kind::white_space ? ", where only white space differs"
        : nearest->looks_alike ? ", where only characters differ that look alike or are not seen, "
                                 "such as quotes, dashes and blanks beyond ASCII"
-                              : ", where some is the same");
+                              : ", which is similar");
   if (!nearest->wanted.empty())
     words += ": line " + std::to_string(nearest->wanted_line + 1) + " is " +
              quoted(line_found(*nearest)) + " and " + std::string(given) + " has " +

@@ -53,8 +53,8 @@ std::string_view notice_of(const search_coverage& coverage, bool exact, std::uin
 }
 
 constexpr std::string_view no_file_fits =
-    "no file fits include, whose globs are matched against paths beneath path, without a leading "
-    "slash; leave include away, or write *.ext or **/name/**";
+    "no file matches include, whose globs are matched against paths relative to path; omit "
+    "include, or write *.ext or **/name/**";
 
 constexpr std::string_view may_be_ignored =
     "entries ignored by the files in ignoredBy were not searched and may match; set "

@@ -222,10 +222,11 @@ private:
 [[nodiscard]] tool_result failure(const error& e, std::string_view subject,
                                   std::string_view hint = {});
 
-/// The same of a path; with a similar name where nothing is there.
+/// The same of a path; with the one that may be meant.
 [[nodiscard]] tool_result failure(const paddock::root& root, const error& e, std::string_view path,
                                   std::string_view hint = {});
-/// "did you mean README.md?", of a path where nothing is; empty: no name is similar.
+/// "did you mean README.md?", of a path where nothing is, or one outside such as /repo/README.md;
+/// empty: nothing is like it.
 [[nodiscard]] std::string similar_words(const paddock::root& root, const error& e,
                                         std::string_view path);
 

@@ -98,9 +98,8 @@ void complain_of_no_history(std::string_view program, const undo_options& option
     complain(program, nearby);
   else
     complain(program, "there is no history of " + without_controls(workspace.path()) +
-                          " yet; a server with --tools coding keeps one of what an agent does, and "
-                          "`paddock checkpoint` begins one. Where the server was given --history "
-                          "DIR, give it here, too");
+                          " yet; a server with --tools coding keeps one, and `paddock checkpoint` "
+                          "starts one. If the server has --history DIR, give it here, too");
 }
 
 } // namespace

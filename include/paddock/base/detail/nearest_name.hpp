@@ -4,7 +4,8 @@
 /// Which of a few known names somebody may have meant. For messages only.
 ///
 /// Near is a name with few letters changed (one in three, at least one), or one that holds the
-/// letters of the other in their order ("readFile", "readTextFile"). Case does not matter.
+/// letters of the other in their order ("readFile", "readTextFile"), and not far more. Case does
+/// not matter.
 ///
 /// Thread-safety: pure functions.
 
@@ -77,11 +78,15 @@ enum class likeness : unsigned char {
 };
 
 [[nodiscard]] inline bool is_like(std::string_view given, std::string_view known, likeness how) {
-  constexpr std::size_t letters_min = 4;
+  constexpr std::size_t letters_min = 4, times_max = 3;
+  if (how == likeness::spelling)
+    return differs_by(given, known, greater(1, lesser(given.size(), known.size()) / 3));
+  for (std::string_view* const name : {&given, &known}) // "--foo" is in "--before-context"
+    while (name->starts_with('-'))
+      name->remove_prefix(1);
   const std::size_t less = lesser(given.size(), known.size());
   const std::size_t more = greater(given.size(), known.size());
-  if (how == likeness::spelling) return differs_by(given, known, greater(1, less / 3));
-  if (less < letters_min || more > compared_name_bytes_max) return false;
+  if (less < letters_min || more > compared_name_bytes_max || more > less * times_max) return false;
   return holds_letters(known, given) || holds_letters(given, known);
 }
 
