@@ -3,6 +3,7 @@
 
 #include "path/entry_lookup.hpp"
 #include "path/git_configuration.hpp"
+#include "path/git_followed.hpp"
 #include "path/git_names.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -21,11 +22,11 @@ namespace {
 constexpr std::string_view past_tool = "past";
 constexpr std::string_view hooks_directory = "hooks", common_name = "commondir";
 
-/// The entry of `git_steps` that the path ends with; empty: none.
-std::string_view step_of(std::string_view path) {
-  for (const std::string_view step : git_steps)
-    if (path == step || (path.ends_with(step) && path[path.size() - step.size() - 1] == '/'))
-      return step;
+/// The entry of `git_followed` that the path ends with; empty: none.
+std::string_view followed_at(std::string_view path) {
+  for (const std::string_view each : git_followed)
+    if (path == each || (path.ends_with(each) && path[path.size() - each.size() - 1] == '/'))
+      return each;
   return {};
 }
 
@@ -38,8 +39,12 @@ std::optional<std::string_view> repository_reading(std::string_view path, const 
   const bool is_read =
       name == common_name || std::ranges::find(git_obeyed, name) != std::end(git_obeyed);
   if (is_read && is_one(above)) return above;
-  const bool is_within = file_name(above) == hooks_directory || !step_of(path).empty();
-  if (is_within && is_one(parent(above))) return parent(above);
+  if (file_name(above) == hooks_directory && is_one(parent(above))) return parent(above);
+  if (const auto file = followed_at(path); !file.empty()) {
+    std::string_view repository = path.substr(0, path.size() - file.size());
+    if (repository.ends_with('/')) repository.remove_suffix(1);
+    if (is_one(repository)) return repository;
+  }
   return std::nullopt;
 }
 
@@ -74,7 +79,8 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
   if (!bytes) return false;
   if (is_git_directory(path)) return leads_to_a_part(of, path, *bytes, has);
   if (name == common_name) return *bytes == "../..\n";
-  if (const auto step = step_of(path); !step.empty()) return !harmless_steps(step, *bytes);
+  if (const auto file = followed_at(path); !file.empty())
+    return !harmless_rest({.name = file, .bytes = *bytes});
   return !harmless_part(*bytes, [](std::string_view) { return false; });
 }
 

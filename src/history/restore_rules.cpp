@@ -25,7 +25,9 @@ bool comes_anew(const placed_change& each) {
 void restore_rules::find_unfit(const was_there& has, const is_meant& meant) {
   wanted_states asked;
   for (const auto& [path, each] : placed_)
-    if (comes_anew(each) && meant(path) && is_obeyed(of_, path, has)) {
+    if (comes_anew(each) && meant(path) &&
+        (is_obeyed(of_, path, has) ||
+         (each.wanted.kind == known_kind::link && is_of_git(path)))) {
       asked.emplace(path, each.wanted);
       obeyed_.insert(path);
     }

@@ -3,6 +3,8 @@
 
 #include "path/git_names.hpp"
 
+#include <paddock/path/lexical_path.hpp>
+
 #include <algorithm>
 #include <iterator>
 
@@ -257,6 +259,17 @@ std::optional<std::string> harmless_part(std::string_view text, const is_worktre
 
 namespace {
 
+/// Whether a remote is a path that leads out of the workspace: a person's fetch would bring in what
+/// the agent cannot read, a push change what it cannot write.
+bool leads_out(const git_setting& asked) {
+  if (asked.section != "remote" || !asked.value) return false;
+  if (asked.key != "url" && asked.key != "pushurl") return false;
+  const std::string_view url = *asked.value;
+  if (url.starts_with("file:")) return true;
+  if (url.find(':') < url.find('/')) return false; // a host
+  return is_absolute(url) || ("/" + std::string(url) + "/").find("/../") != std::string::npos;
+}
+
 /// The settings of one configuration, those that a command may change apart.
 struct parted_settings {
   explicit parted_settings(std::string_view text) {
@@ -264,7 +277,7 @@ struct parted_settings {
     while (auto each = all.next()) {
       const bool is_free =
           (each->section == "remote" || each->section == "branch" || each->section == "user") &&
-          is_harmless(*each, [](std::string_view) { return false; });
+          is_harmless(*each, [](std::string_view) { return false; }) && !leads_out(*each);
       (is_free ? free : fixed).push_back(*std::move(each));
     }
     broken = all.broken();
@@ -320,23 +333,6 @@ carried_settings carry_settings(std::string_view before, std::string_view after)
       add_setting(*carried.text, each);
   }
   return carried;
-}
-
-/// A strategy with a slash is a program anywhere; others are git's own, or in PATH.
-std::optional<std::string> harmless_steps(std::string_view step, std::string_view text) {
-  if (step != git_steps[0])
-    return text.find('/') == text.npos ? std::nullopt : std::optional<std::string>("");
-  std::string kept;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n') + 1);
-    const std::string_view whole = line.empty() ? rest : line;
-    const std::size_t begin = std::min(whole.find_first_not_of(" \t\r"), whole.size());
-    const std::size_t end = std::min(whole.find_first_of(" \t\r\n", begin), whole.size());
-    const std::string_view verb = whole.substr(begin, end - begin);
-    if (verb != "exec" && verb != "x") kept += whole;
-    rest.remove_prefix(whole.size());
-  }
-  return kept.size() == text.size() ? std::nullopt : std::optional(std::move(kept));
 }
 
 } // namespace paddock

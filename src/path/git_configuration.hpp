@@ -52,10 +52,6 @@ using is_worktree = std::function<bool(std::string_view path)>;
 [[nodiscard]] std::optional<std::string> harmless_part(std::string_view text,
                                                        const is_worktree& is_allowed);
 
-/// The same of one of `git_steps`: without the lines that run a program.
-[[nodiscard]] std::optional<std::string> harmless_steps(std::string_view step,
-                                                        std::string_view text);
-
 /// What becomes of the configuration of somebody else's repository when a command has changed its
 /// copy.
 struct carried_settings {

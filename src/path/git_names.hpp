@@ -21,11 +21,30 @@ template <class Has> bool is_git_repository(const Has& has) {
 /// What it runs programs by, or finds such by.
 inline constexpr const char* git_obeyed[] = {"config", "config.worktree", "hooks"};
 
-/// Where it keeps the steps of a rebase, cherry-pick or revert that is under way, and which files
-/// there can make it run a program when a person continues.
-inline constexpr const char* git_under_way[] = {".git/rebase-merge", ".git/sequencer"};
-inline constexpr std::string_view git_steps[] = {"rebase-merge/git-rebase-todo",
-                                                 "rebase-merge/strategy", "sequencer/opts"};
+/// What git alone writes, beside its marks: file tools leave it alone.
+inline constexpr const char* git_own[] = {".git/rebase-merge", ".git/rebase-apply",
+                                          ".git/sequencer",    ".git/MERGE_RR",
+                                          ".git/index",        ".git/objects/info/alternates"};
+
+/// Files of a repository by which git runs programs, or reads and writes files elsewhere, when a
+/// person continues, commits or checks out. git_followed.hpp says which of their contents do not.
+inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-todo",
+                                                    "rebase-merge/strategy",
+                                                    "sequencer/opts",
+                                                    "rebase-merge/msgnum",
+                                                    "rebase-merge/end",
+                                                    "rebase-apply/next",
+                                                    "rebase-apply/last",
+                                                    "rebase-apply/apply-opt",
+                                                    "objects/info/alternates",
+                                                    "MERGE_RR",
+                                                    "index"};
+
+/// Its own directories (gitrepository-layout), but for hooks. A bare repository can have worktrees
+/// beside them.
+inline constexpr std::string_view git_folders[] = {
+    "branches",     "info", "logs",    "modules",  "objects",   "rebase-apply",
+    "rebase-merge", "refs", "remotes", "rr-cache", "sequencer", "worktrees"};
 
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};

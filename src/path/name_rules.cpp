@@ -124,7 +124,7 @@ result<name_rules> name_rules::make(std::span<const protected_name> names) {
   });
   if (!made.guards_git_) return made;
   made.read_only_.push_back({git_head, git_own_name, parts_of(git_head), true});
-  for (const char* each : git_under_way) {
+  for (const char* each : git_own) {
     made.read_only_.push_back({each, git_own_name, parts_of(each), true});
     made.note_in_git(parts_of(each)[1]);
   }

@@ -9,6 +9,7 @@ Outside the fence the canary is to run: a row for which it does not would prove 
 
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,52 @@ ROWS = {
                                    'echo "$PWD/.git/objects" > sub/.git/objects/info/alternates; git -C sub add a; '
                                    'agent -C sub commit -qm b; git -C sub config core.fsmonitor "$CANARY"; gitlink sub',
 }
+# Adds entries that git would refuse to an index: of version 2, as a person's `git add` made it.
+RAW_INDEX = r"""
+import hashlib, struct, sys
+raw = open(".git/index", "rb").read()
+entries = b""
+for name in sys.argv[2:]:
+    entry = struct.pack(">10I", *[0] * 6, 0o100755, 0, 0, 0) + bytes.fromhex(sys.argv[1]) + struct.pack(">H", len(name)) + name.encode()
+    entries += entry + b"\0" * ((62 + len(name)) // 8 * 8 + 8 - len(entry))
+made = raw[:8] + struct.pack(">I", len(sys.argv) - 2) + entries
+open(".git/index", "wb").write(made + hashlib.sha1(made).digest())
+"""
+ADD = "H=$(printf '#!/bin/sh\ntouch '$OUT'/ran\n' | git hash-object -w --stdin); python3 -c \"$RAW\" $H "
+COMMIT = "GIT_EDITOR=true git commit -qam mine"
+REBASE = ("for i in 1 2 3; do echo $i > n$i; git add n$i; git commit -qm $i; done; GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~2")
+AM = ("git checkout -q -b side; echo side > tracked; git commit -qam side; git format-patch -1 --stdout > p.mbox; git checkout -q main; echo main > tracked; "
+      "git commit -qam main; git am -q p.mbox")
+CONFLICT = f"H={'1' * 40}; mkdir -p .git/rr-cache/$H; echo > .git/rr-cache/$H/preimage; printf \"$H\\t$OUT/precious/x\\0\" > .git/MERGE_RR; echo two > tracked"
+# How a person begins, what an agent's commands do, what the person does then: `outside` stays as it is, and nobody reads it.
+FOLLOWED = {
+    "an index with a hook": ("", [ADD + ".git/hooks/post-checkout ../outside/written"], "git checkout -q .; git checkout -q -b another"),
+    "an index that is read": ("", [ADD + "../outside/precious/x"], "git add -u"),
+    "an index of a name that folds": ("", [ADD + ".GIT/hooks/post-checkout ../outside/written"], "git -c core.protectNTFS=false checkout -q ."),
+    "a conflict": ("", [CONFLICT], COMMIT),
+    "a link for a message": ("", ["ln -sf $OUT/precious/x .git/COMMIT_EDITMSG; echo agent > .git/MERGE_MSG; echo two > tracked"], COMMIT),
+    "a link for a log": ("", ["ln -sf $OUT/precious/x .git/logs/HEAD"], "git checkout -q -b mine"),
+    "a link for a directory of logs": ("", ["rm -r .git/logs; ln -s $OUT/precious .git/logs"], "git checkout -q -b mine"),
+    "a link for a worktree": ("", ["mkdir -p .git/worktrees; ln -s $OUT/precious .git/worktrees/x"], "git gc -q"),
+    "a link for a rebase": ("", ["ln -s $OUT/precious .git/rebase-merge"], "git rebase --quit; git rebase --abort"),
+    "a link for picks": ("", ["ln -s $OUT/precious .git/sequencer"], "git cherry-pick --quit"),
+    "links in two commands": ("", ["mkdir -p links/deep; ln -s $OUT/precious/x links/deep/HEAD", "rm -r .git/logs; mv links/deep .git/logs"], "git checkout -q -b mine"),
+    "a link for an index": ("", ["rm .git/index; ln -s $OUT/written .git/index"], "git add tracked"),
+    "a repository's objects": ("cd ../outside/precious; git init -q; echo secret > s; git add s; git commit -qm s",
+                               ["echo $OUT/precious/.git/objects > .git/objects/info/alternates; H=$(cat $OUT/precious/.git/refs/heads/main); "
+                                "echo $H > .git/refs/heads/feature"], "git merge -q --allow-unrelated-histories -m m feature"),
+    "options of am": (AM, ["cd .git/rebase-apply; printf \" '--build-fake-ancestor=$OUT/written'\" > apply-opt; cp 0001 0002; echo 2 > last"], "git am --skip"),
+    "steps by a link": (REBASE, ["echo \"exec touch $OUT/written\" > plan", "ln -sf ../../plan .git/rebase-merge/git-rebase-todo"],
+                        "GIT_EDITOR=true git rebase --continue"),
+    "steps in a directory that is moved": (REBASE, ["cp -r .git/rebase-merge .git/plan; echo \"exec touch $OUT/written\" >> .git/plan/git-rebase-todo",
+                                                    "cd .git; mv rebase-merge old; mv plan rebase-merge"], "GIT_EDITOR=true git rebase --continue"),
+    "a number for a prompt": ("", ["mkdir .git/rebase-merge; echo '$(touch '$OUT'/written)' > .git/rebase-merge/msgnum; echo 2 > .git/rebase-merge/end; "
+                                   "echo refs/heads/main > .git/rebase-merge/head-name"],
+                              "bash -c '. /usr/lib/git-core/git-sh-prompt; PS1=; __git_ps1 a b; eval \"echo \\\"$PS1\\\"\"'"),
+    "a worktree that is a link": ("", ["git init -q sub; cd sub; mkdir wt; git config core.worktree ../wt; cd wt; mkdir precious; echo agent > precious/x; "
+                                       "git --git-dir=../.git add -A; git --git-dir=../.git -c user.name=a -c user.email=a commit -qm a",
+                                       "rm -r sub/wt; ln -s $OUT sub/wt"], "cd sub; git stash -q"),
+}
 PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commit -qam mine", "checkout -qf main", "checkout -qf later", "status"]
 
 
@@ -127,6 +174,59 @@ class PersonsGit(unittest.TestCase):
                 self.canary.unlink(missing_ok=True)
                 self.assertIsNone(self.persons_git_runs_it(inside), told.stderr)
                 self.assertIn("made-by-command", told.stderr)
+
+    def state_outside(self):
+        return {str(path): path.read_bytes() for path in self.canary.parent.rglob("*") if path.is_file()}
+
+    def followed(self, name, begin, commands, then, confined):
+        """What becomes of `outside`: whether a command of the person changes it, or lets its contents into the workspace."""
+        shutil.rmtree(self.canary.parent, ignore_errors=True)
+        workspace = self.repository(f"{name}-{confined}".replace(" ", "-"))
+        (self.canary.parent / "precious/deep").mkdir(parents=True)
+        for path in "precious/x", "precious/deep/x":
+            (self.canary.parent / path).write_text("precious\n")
+        begin, then, *commands = (f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}\n{script}" for script in (begin, then, *commands))
+        self.sh(begin, workspace)
+        before, told = self.state_outside(), ""
+        for script in commands:
+            command = [PADDOCK, "exec", "--workspace", str(workspace), "--"] if confined else []
+            done = subprocess.run([*command, "sh", "-c", script], cwd=workspace, env=self.environment, capture_output=True, text=True)
+            told += done.stderr
+        self.assertEqual(self.state_outside(), before, "a command changed it by itself")
+        self.sh(then, workspace)
+        seen = self.sh("cat s .git/rr-cache/*/postimage; git cat-file -p :../outside/precious/x; "
+                       "git cat-file -p $(echo precious | git hash-object --stdin)", workspace).stdout
+        return self.state_outside() != before or "precious" in seen or "secret" in seen, told
+
+    def test_what_git_follows(self):
+        for name, (begin, commands, then) in list(FOLLOWED.items())[::1 if STEP == 1 else 3]:
+            with self.subTest(name):
+                self.assertTrue(self.followed(name, begin, commands, then, False)[0], "the control did nothing")
+                happened, told = self.followed(name, begin, commands, then, True)
+                self.assertFalse(happened, told)
+                self.assertIn("made-by-command", told)
+
+    def test_no_undo_brings_back_what_git_follows(self):
+        """A checkpoint falls into the life of the process that made it."""
+        workspace = self.repository("back")
+        server = Server(workspace, environment=self.environment)
+        process = self.start(server, f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}; ln -s $OUT .git/logs/x; printf 'a\\t../x\\0' > .git/MERGE_RR; "
+                                     f"{ADD} ../x; echo ready; read line")
+        self.assertEqual(server.call("checkpoint", label="good").get("error"), None)
+        self.assertTrue((workspace / ".git/logs/x").is_symlink(), "the control: it was there")
+        server.call("stopProcess", process=process)
+        server.close()
+        for paths in [], [".git/logs/x", ".git/MERGE_RR", ".git/index"]:
+            subprocess.run([PADDOCK, "undo", "-w", str(workspace), "--force", "--to", "good", *paths], env=self.environment, capture_output=True, text=True)
+            self.assertFalse((workspace / ".git/logs/x").is_symlink())
+            self.assertFalse((workspace / ".git/MERGE_RR").exists())
+            self.assertFalse((workspace / ".git/index").exists() and b"../x" in (workspace / ".git/index").read_bytes())
+
+    def test_what_git_follows_is_not_written_by_file_tools(self):
+        server = Server(self.repository("tools"), "--exec", "off", environment=self.environment)
+        for path in [".git/MERGE_RR", ".git/index", ".git/rebase-apply/apply-opt", ".git/objects/info/alternates"]:
+            self.assertIn("git keeps its own there", server.call("writeTextFile", path=path, text="x\n")["message"])
+        server.close()
 
     def test_a_repository_at_the_top(self):
         workspace = self.repository("top", versioned=False)
@@ -201,6 +301,33 @@ class PersonsGit(unittest.TestCase):
         for each in ["sub", "clone", "bare", "subwt", "sep", "wt"]:
             self.assertEqual(self.sh("git config --local -l && git rev-parse --git-dir", workspace / each).returncode, 0, each)
         self.assertEqual(list(workspace.rglob("*made-by-command*")), [])
+
+    def test_honest_work_in_a_persons_repository_stays_as_it_is(self):
+        """Each form of an index that git writes, a conflict that it remembers, patches that stop."""
+        agent = "git -c user.name=a -c user.email=a@example.org"
+        fork = f"git checkout -q -b side; echo s > tracked; {agent} commit -qam s; git checkout -q main; echo m > tracked; {agent} commit -qam m"
+        rows = {
+            "version 4": "git update-index --index-version 4; mkdir -p d/e; touch d/e/f d/e/ff; git add d",
+            "split": "touch x; git add x; git update-index --split-index; touch y; git add y; rm x; git rm -q --cached x",
+            "untracked and sizes": "git update-index --untracked-cache; git update-index --fsmonitor; touch x; git status",
+            "in blocks": "mkdir m; cd m; seq 21000 | xargs touch; git -c index.threads=2 add .; cd ..; git -c index.threads=2 status -s | wc -l",
+            "in blocks, version 4": "mkdir m; cd m; seq 21000 | xargs touch; git -c index.threads=2 -c index.version=4 add .",
+            "sparse": f"git init -q other; cd other; mkdir d; touch d/f; git add d; {agent} commit -qm d; git sparse-checkout set --cone --sparse-index x",
+            "a conflict": f"mkdir .git/rr-cache; {fork}; git merge side; test -s .git/MERGE_RR",
+            "a rebase": f"{fork}; {agent} rebase side; test -d .git/rebase-merge",
+            "patches": f"{fork}; git format-patch -q -1 --stdout side > p; {agent} am -3 --whitespace=fix --ignore-whitespace p; test -d .git/rebase-apply",
+            "a branch of a link": "git -c core.preferSymlinkRefs=true checkout -q -b linked; test -L .git/HEAD",
+            "a copy that shares": "git clone -q --shared . copy; test -s copy/.git/objects/info/alternates",
+            "sha256": f"git init -q --object-format=sha256 other; cd other; touch f; git add f; {agent} commit -qm f",
+        }
+        for name, script in rows.items():
+            with self.subTest(name):
+                workspace = self.repository(name.replace(" ", "-"))
+                self.sh("git rm -q --cached tracked; git add tracked", workspace)
+                done = subprocess.run([PADDOCK, "exec", "--workspace", str(workspace), "--", "sh", "-c", script], env=self.environment, capture_output=True, text=True)
+                self.assertNotIn("made-by-command", done.stderr)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertEqual(self.sh("git status", workspace).returncode, 0)
 
     def test_what_is_harmless_stays_in_the_configuration(self):
         workspace = self.repository("kept")

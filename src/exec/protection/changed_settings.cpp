@@ -95,8 +95,8 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   told = path + " is protected, so that this was not saved: ";
   for (const std::string& each : left_out)
     told += (&each == &left_out.front() ? "" : ", ") + each;
-  return told + "; a command may set remotes, branches and user, unless they run a program; pass "
-                "other settings with git -c, or a person can set them";
+  return told + "; a command may set remotes, branches and user, unless they run a program or lead "
+                "to a path outside; pass other settings with git -c, or a person can set them";
 }
 
 std::vector<std::string> changed_settings::carry_over() const {

@@ -3,6 +3,7 @@
 
 #include "base/parallel_blocks.hpp"
 #include "file/directory_stream.hpp"
+#include "path/git_names.hpp"
 #include "path/resolve.hpp"
 #include "sys/syscall.hpp"
 
@@ -51,6 +52,26 @@ std::size_t bytes_of(std::string_view path, const directory_index::directory& in
 }
 
 } // namespace
+
+bool looks_like_repository(const directory_index::directory& in) {
+  return is_git_repository(
+      [&](const char* name) { return std::ranges::find(in.names, name) != in.names.end(); });
+}
+
+std::optional<std::string_view> repository_around(const directory_index::directories& all,
+                                                  std::string_view path) {
+  std::string_view beneath; // and what leads from there to the path
+  for (std::string_view at = path;; at = parent(at)) {
+    const auto known = all.find(at);
+    const bool is_one =
+        is_git_directory(at) || (known != all.end() && looks_like_repository(known->second));
+    const std::string_view folder = first_component(beneath);
+    if (is_one && (at == path || std::ranges::find(git_folders, folder) != std::end(git_folders)))
+      return at;
+    if (at.empty()) return std::nullopt;
+    beneath = path.substr(parent(at).empty() ? 0 : parent(at).size() + 1);
+  }
+}
 
 result<void> directory_index::refresh(int top, std::int64_t time_ms) {
   PADDOCK_TRY([[maybe_unused]] const auto status, sys::status_at(top, "."));
@@ -172,7 +193,8 @@ bool directory_index::is_in_reach(const std::string& path) const {
 void directory_index::list(int top, const std::string& path) {
   if (!is_in_reach(path)) return forget(path);
   const auto before_ns = sys::file_clock_ns();
-  auto fd = resolve::open_strict(resolve::scope_beneath(top), path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  auto fd =
+      resolve::open_strict(resolve::scope_beneath(top), path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
   if (!fd && fd.error().code != error_code::permission_denied &&
       fd.error().code != error_code::name_too_long) {
     // No descriptor was left, or the tree kept changing: it is there, and looked for again.
@@ -223,14 +245,21 @@ directory_index::directory directory_index::read(int fd, const std::string& path
     bytes += needed;
     names.emplace_back(name);
   };
+  std::vector<std::string> links;
   const auto listed = for_each_entry(fd, [&](std::string_view name, unsigned char type) {
     const interest meant = matters_(name);
-    if (meant != interest::none) keep(fresh.names, before.names, name);
+    if (meant != interest::none)
+      keep(fresh.names, before.names, name);
+    else if (type == DT_LNK || type == DT_UNKNOWN)
+      links.emplace_back(name);
     const bool is_shut = meant == interest::closed && path.empty();
     if (!is_shut && (type == DT_DIR || type == DT_UNKNOWN))
       keep(fresh.subdirectories, before.subdirectories, name);
     return true;
   });
+  if (!links.empty() && (looks_like_repository(fresh) || repository_around(known_, path)))
+    for (const std::string& name : links)
+      keep(fresh.names, before.names, name);
   // Without the right to search it, nothing in it can be covered either.
   fresh.unreadable = !listed || !sys::status_at(fd, ".");
   if (fresh.unreadable) fresh.subdirectories.clear();

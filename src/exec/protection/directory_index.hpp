@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,8 @@ public:
   static constexpr std::int64_t refresh_ms_max = 250; ///< unless a caller can wait
 
   struct directory {
-    std::vector<std::string> names;          ///< those that matter, in no order
+    /// Those that matter, in no order; in a repository's own directories also all links.
+    std::vector<std::string> names;
     std::vector<std::string> subdirectories; ///< that are looked into, sorted
     file_status status;
     std::int64_t settled_ns = 0; ///< what has changed before then was seen
@@ -86,5 +88,12 @@ private:
   bool unlisted_ = false; ///< not every subdirectory of a known one is known
   bool outdated_ = false; ///< not everything that has changed was listed
 };
+
+/// Whether it has what git tells a repository by.
+[[nodiscard]] bool looks_like_repository(const directory_index::directory& in);
+/// The repository, a `.git` or a bare one, that a directory is, or is git's own in; nothing where
+/// it is neither.
+[[nodiscard]] std::optional<std::string_view>
+repository_around(const directory_index::directories& all, std::string_view path);
 
 } // namespace paddock

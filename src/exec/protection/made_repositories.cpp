@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "exec/protection/made_repositories.hpp"
 
+#include "exec/protection/git_files.hpp"
 #include "file/directory_stream.hpp"
 #include "path/git_configuration.hpp"
+#include "path/git_followed.hpp"
 #include "path/git_names.hpp"
 #include "path/name_rules.hpp"
 #include "path/resolve.hpp"
@@ -16,7 +18,6 @@
 #include <linux/fs.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <functional>
 #include <optional>
@@ -26,87 +27,13 @@
 namespace paddock {
 namespace {
 
-constexpr std::size_t git_file_bytes_max = 256UL * 1024;
-constexpr unsigned owner_may = 0700;
-
 bool lists_name(const directory_index::directory& in, std::string_view name) {
   return std::ranges::find(in.names, name) != in.names.end();
 }
 
-/// Nothing where it is no file, cannot be read, or is too long for what it is.
-std::optional<std::string> text_of_file(int directory, const char* name) {
-  const auto file = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (!file) return std::nullopt;
-  const auto status = sys::fstat(file->get());
-  if (!status || status->kind != entry_kind::file) return std::nullopt;
-  std::string text;
-  std::array<char, 4096> block;
-  for (;;) {
-    const auto size = sys::read(file->get(), block);
-    if (!size || text.size() > git_file_bytes_max) return std::nullopt;
-    if (*size == 0) return text;
-    text.append(block.data(), *size);
-  }
-}
-
-void write_configuration(int directory, const char* name, std::string_view text, unsigned mode) {
-  const auto fresh =
-      sys::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  while (fresh && !text.empty()) {
-    const auto written = sys::write(fresh->get(), text);
-    if (!written) break;
-    text.remove_prefix(*written);
-  }
-}
-
-std::string_view without_line_ends(std::string_view text) {
-  while (text.ends_with('\n') || text.ends_with('\r'))
-    text.remove_suffix(1);
-  return text;
-}
-
-/// Its owner may have locked it; while this lives, it is open.
-class unlocked_directory {
-public:
-  explicit unlocked_directory(int fd) : fd_(fd) {
-    const auto status = sys::status_at(fd, "");
-    if (!status || (status->mode & owner_may) == owner_may) return;
-    const unsigned was = status->mode & 07777U;
-    if (sys::chmod_opened(fd, was | owner_may)) was_ = was;
-  }
-  unlocked_directory(const unlocked_directory&) = delete;
-  unlocked_directory& operator=(const unlocked_directory&) = delete;
-  ~unlocked_directory() {
-    if (was_) (void)sys::chmod_opened(fd_, *was_).has_value();
-  }
-
-private:
-  int fd_;
-  std::optional<unsigned> was_;
-};
-
-/// What git reads in a file or link called `.git` as the place of the repository.
-std::optional<std::string> pointed_at(int directory, entry_kind kind) {
-  const char* name = git_directory.data();
-  if (kind == entry_kind::symlink) {
-    auto link = sys::readlinkat(directory, name);
-    return link ? std::optional(*std::move(link)) : std::nullopt;
-  }
-  const auto text = text_of_file(directory, name);
-  if (!text || !text->starts_with(git_file_prefix)) return std::nullopt;
-  return std::string(without_line_ends(*text).substr(git_file_prefix.size()));
-}
-
-/// What a file or link called `.git` leads to, also outside of the workspace; nothing where nothing
-/// is there.
-std::optional<file_status> led_to(int top, const std::string& path, entry_kind kind) {
-  if (kind == entry_kind::directory) return std::nullopt;
-  const auto above = resolve::open_strict(resolve::scope_beneath(top), std::string(parent(path)),
-                                          O_PATH | O_DIRECTORY);
-  const auto written = above ? pointed_at(above->get(), kind) : std::nullopt;
-  const auto led = written ? sys::status_at(above->get(), written->c_str())
-                           : result<file_status>(error{});
-  return led ? std::optional(*led) : std::nullopt;
+bool is_of_submodule(std::string_view path) {
+  const std::string_view git = git_around(path);
+  return !git.empty() && first_component(path.substr(git.size() + 1)) == git_stores[0];
 }
 
 /// One look at all repositories of a workspace, after a command.
@@ -133,9 +60,22 @@ private:
   [[nodiscard]] std::optional<std::string> settings_behind(int directory, const char* name) const;
   void look_at_hooks(int directory, const std::string& path, std::size_t rule);
   void look_at_common_directory(int directory, const std::string& path, std::size_t rule);
-  void look_at_steps(const std::string& path);
+  void look_at_followed(const std::string& path);
+  void look_at_links(const std::string& path, const directory_index::directory& in,
+                     const std::string& repository);
+  [[nodiscard]] std::optional<std::string> what_stays(int repository, const std::string& path,
+                                                      std::string_view file,
+                                                      std::string_view bytes) const;
+  [[nodiscard]] std::size_t object_bytes_of(int repository, const std::string& path) const;
   void look_at_pointer(const std::string& path, const file_status& status);
-  bool move_aside(int directory, const char* name, const std::string& path, std::size_t rule);
+  struct place {
+    int directory;
+    const std::string& path;
+  };
+  bool move_aside(int directory, const char* name, const std::string& path, std::size_t rule) {
+    return move_to({directory, path}, {directory, path}, name, rule);
+  }
+  bool move_to(const place& from, const place& to, const char* name, std::size_t rule);
 
   int top_;
   std::string top_name_;
@@ -194,16 +134,16 @@ result<file_descriptor> repository_sweep::open(const std::string& path) const {
   return resolve::open_strict(resolve::scope_beneath(top_), path, O_PATH | O_DIRECTORY);
 }
 
-bool repository_sweep::move_aside(int directory, const char* name, const std::string& path,
-                                  std::size_t rule) {
-  made_entry entry{.path = join(path, name), .moved_to = {}, .rule = rule};
+bool repository_sweep::move_to(const place& from, const place& to, const char* name,
+                               std::size_t rule) {
+  made_entry entry{.path = join(from.path, name), .moved_to = {}, .rule = rule};
   const auto suffix = sys::random_hex(8);
   const std::string fresh = suffix ? name + std::string(moved_aside_mark) + *suffix : std::string();
-  const auto moved = suffix ? sys::renameat2(directory, name, directory, fresh.c_str(), 0)
+  const auto moved = suffix ? sys::renameat2(from.directory, name, to.directory, fresh.c_str(), 0)
                             : result<void>(suffix.error());
   if (!moved && tells_absence(moved.error())) return false;
   if (moved)
-    entry.moved_to = join(path, fresh);
+    entry.moved_to = join(to.path, fresh);
   else
     entry.os_errno = moved.error().os_errno;
   found_.moved.push_back(std::move(entry));
@@ -227,14 +167,15 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
   if (!status) return;
   const auto text = text_of_file(directory, name);
   const auto is_allowed = [&](std::string_view worktree) {
-    const auto led = target_of(path, worktree);
+    // Git writes one for a submodule, and follows it wherever it leads by then.
+    const auto led = is_of_submodule(path) ? target_of(path, worktree) : std::nullopt;
     return led && directories_.contains(*led) && !is_of_git(*led);
   };
   std::optional<std::string> kept;
   if (auto copied = settings_behind(directory, name)) {
     kept = harmless_part(*copied, is_allowed).value_or(*copied);
     if (!sys::unlinkat(directory, name, 0)) return;
-    return write_configuration(directory, name, *kept, 0644);
+    return write_git_file(directory, name, *kept, 0644);
   }
   if (text) {
     kept = harmless_part(*text, is_allowed);
@@ -242,7 +183,7 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
     if (!kept) kept = *text; // by its other name it could be changed
   }
   if (!move_aside(directory, name, path, rule) || !kept || kept->empty()) return;
-  write_configuration(directory, name, *kept, status->mode & 0666U);
+  write_git_file(directory, name, *kept, status->mode & 0666U);
 }
 
 /// What `git init` puts there ends in `.sample`, and is never run.
@@ -285,27 +226,80 @@ void repository_sweep::look_into(const std::string& path, const file_status& sta
   if (found_.moved.size() != before) found_.changed.push_back(status);
 }
 
-/// A person may be about to continue a rebase: so also in a person's repository, if the command
-/// changed them.
-void repository_sweep::look_at_steps(const std::string& path) {
+/// What a person's git does next may be up to files that a command wrote in any repository: a step
+/// of a rebase, a path of the index.
+void repository_sweep::look_at_followed(const std::string& path) {
+  const auto rule = rule_of("hooks");
+  const auto repository = open(path);
+  if (!rule || !repository) return;
+  for (const std::string_view each : git_followed) {
+    const std::string at = join(path, each), place(parent(at)), name(file_name(at));
+    const auto directory = open(place); // a link on the way is looked at by itself
+    const auto status = directory
+                            ? sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW)
+                            : result<file_status>(directory.error());
+    if (!status || status->kind != entry_kind::file || !is_new(*status)) continue;
+    const auto text = text_of_file(directory->get(), name.c_str(), git_index_bytes_max);
+    const auto kept =
+        text ? what_stays(repository->get(), path, each, *text) : std::optional<std::string>("");
+    if (!kept || !move_aside(directory->get(), name.c_str(), place, *rule)) continue;
+    if (!kept->empty()) write_git_file(directory->get(), name.c_str(), *kept, 0644);
+  }
+}
+
+std::optional<std::string> repository_sweep::what_stays(int repository, const std::string& path,
+                                                        std::string_view file,
+                                                        std::string_view bytes) const {
+  const std::size_t object_bytes = object_bytes_of(repository, path);
+  const auto leads_inside = [&](std::string_view written) {
+    return target_of(join(path, "objects"), written).has_value();
+  };
+  auto kept = harmless_rest({file, bytes, object_bytes, leads_inside});
+  if (kept || file != "index" || paths_of_index(bytes, object_bytes) != index_paths::shared)
+    return kept;
+  const auto opened = sys::openat(repository, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool is_harmless = opened.has_value();
+  const auto look = [&](std::string_view name, unsigned char) {
+    if (!name.starts_with("sharedindex.")) return true;
+    const auto rest = text_of_file(repository, std::string(name).c_str(), git_index_bytes_max);
+    is_harmless = rest && paths_of_index(*rest, object_bytes) == index_paths::inside;
+    return is_harmless;
+  };
+  is_harmless = is_harmless && for_each_entry(opened->get(), look) && is_harmless;
+  return is_harmless ? std::nullopt : std::optional<std::string>("");
+}
+
+/// As the configuration says, which a worktree shares with the repository two directories above.
+std::size_t repository_sweep::object_bytes_of(int repository, const std::string& path) const {
+  auto text = text_of_file(repository, "config");
+  if (!text)
+    if (const auto shared = open(std::string(parent(parent(path)))))
+      text = text_of_file(shared->get(), "config");
+  git_settings settings(text ? std::string_view(*text) : std::string_view());
+  while (const auto each = settings.next())
+    if (each->section == "extensions" && each->key == "objectformat" && each->value == "sha256")
+      return git_sha256_bytes;
+  return git_sha1_bytes;
+}
+
+/// Git makes none but a HEAD that leads to a branch: through others it would write, read and remove
+/// elsewhere. Beside what it was, git would follow it by any name.
+void repository_sweep::look_at_links(const std::string& path, const directory_index::directory& in,
+                                     const std::string& repository) {
   const auto rule = rule_of("hooks");
   if (!rule) return;
-  for (const std::string_view step : git_steps) {
-    const std::string at = join(path, step), place(parent(at)), name(file_name(at));
-    const auto status = sys::status_at(top_, at.c_str());
-    if (!status || status->changed_ns < then_.began_ns ||
-        (then_.ended_ns != 0 && status->changed_ns > then_.ended_ns))
-      continue;
-    const auto repository = open(path), directory = open(place);
-    if (!directory) { // git makes no link there
-      const std::string link(file_name(place));
-      if (repository) (void)move_aside(repository->get(), link.c_str(), path, *rule);
-      continue;
-    }
-    const auto text = text_of_file(directory->get(), name.c_str());
-    const auto kept = text ? harmless_steps(step, *text) : std::optional<std::string>("");
-    if (!kept || !move_aside(directory->get(), name.c_str(), place, *rule)) continue;
-    if (!kept->empty()) write_configuration(directory->get(), name.c_str(), *kept, 0644);
+  const auto directory = open(path), top = open(repository);
+  if (!top) return;
+  for (const std::string& name : in.names) {
+    const auto status = directory
+                            ? sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW)
+                            : result<file_status>(directory.error());
+    if (!status || status->kind != entry_kind::symlink || !is_new(*status)) continue;
+    const auto to = sys::readlinkat(directory->get(), name.c_str());
+    const bool is_branch =
+        name == git_marks[0] && to && to->starts_with("refs/heads/") && is_path_inside(*to);
+    if (!is_branch)
+      (void)move_to({directory->get(), path}, {top->get(), repository}, name.c_str(), *rule);
   }
 }
 
@@ -324,12 +318,15 @@ void repository_sweep::look_at_pointer(const std::string& path, const file_statu
 
 made_repositories repository_sweep::run() && {
   for (const auto& [path, in] : directories_) {
-    if (is_bare_repository(path, in)) look_at_steps(path);
+    if (in.names.empty()) continue;
+    if (const auto repository = repository_around(directories_, path))
+      look_at_links(path, in, std::string(*repository));
+    if (is_bare_repository(path, in)) look_at_followed(path);
     if (is_bare_repository(path, in) && is_new(in.status)) look_into(path, in.status);
     if (!lists_name(in, git_directory)) continue;
     const std::string inside = join(path, git_directory);
     const auto status = sys::status_at(top_, inside.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (status && status->kind == entry_kind::directory) look_at_steps(inside);
+    if (status && status->kind == entry_kind::directory) look_at_followed(inside);
     if (!status || !is_new(*status, led_to(top_, inside, status->kind))) continue;
     if (status->kind == entry_kind::directory)
       look_into(inside, *status);
@@ -342,19 +339,38 @@ made_repositories repository_sweep::run() && {
 } // namespace
 
 bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
-  return !is_git_directory(path) &&
-         is_git_repository([&](const char* name) { return lists_name(in, name); });
+  return !is_git_directory(path) && looks_like_repository(in);
 }
+
+namespace {
+
+/// What a sweep looks at within a repository.
+void note_followed(int top, const std::string& path, entries_before& into) {
+  for (const std::string_view each : git_followed)
+    if (const auto status = sys::status_at(top, join(path, each).c_str(), AT_SYMLINK_NOFOLLOW))
+      into.add(*status);
+}
+
+} // namespace
 
 void note_repositories(int top, const directory_index::directories& directories,
                        entries_before& into,
                        const std::function<bool(const std::string&)>& is_own) {
   for (const auto& [path, in] : directories) {
-    if (in.unreadable || (is_bare_repository(path, in) && !is_own(path))) into.add(in.status);
+    const bool is_bare = is_bare_repository(path, in);
+    if (in.unreadable || (is_bare && !is_own(path))) into.add(in.status);
+    if (in.names.empty()) continue;
+    if (is_bare) note_followed(top, path, into);
+    if (repository_around(directories, path))
+      for (const std::string& name : in.names)
+        if (const auto status = sys::status_at(top, join(path, name).c_str(), AT_SYMLINK_NOFOLLOW);
+            status && status->kind == entry_kind::symlink)
+          into.add(*status);
     if (!lists_name(in, git_directory)) continue;
     const std::string inside = join(path, git_directory);
     const auto status = sys::status_at(top, inside.c_str(), AT_SYMLINK_NOFOLLOW);
     if (status && !is_own(inside)) into.add(*status, led_to(top, inside, status->kind));
+    if (status && status->kind == entry_kind::directory) note_followed(top, inside, into);
   }
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Reads and writes single files of a repository beneath a held directory. Thread-safety: any number
+// of threads.
+
+#include <paddock/base/file_status.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+
+inline constexpr std::size_t git_file_bytes_max = 256UL * 1024;
+inline constexpr std::size_t git_index_bytes_max = 512UL * 1024 * 1024;
+inline constexpr unsigned owner_may = 0700;
+
+/// Nothing where it is no file, cannot be read, or is too long for what it is.
+[[nodiscard]] std::optional<std::string> text_of_file(int directory, const char* name,
+                                                      std::size_t bytes_max = git_file_bytes_max);
+
+/// Where nothing is; without a word of what fails.
+void write_git_file(int directory, const char* name, std::string_view text, unsigned mode);
+
+[[nodiscard]] std::string_view without_line_ends(std::string_view text);
+
+/// What git reads in a file or link called `.git` as the place of the repository.
+[[nodiscard]] std::optional<std::string> pointed_at(int directory, entry_kind kind);
+
+/// What a file or link called `.git` leads to, also outside of the workspace; nothing where nothing
+/// is there.
+[[nodiscard]] std::optional<file_status> led_to(int top, const std::string& path, entry_kind kind);
+
+/// Its owner may have locked it; while this lives, it is open.
+class unlocked_directory {
+public:
+  explicit unlocked_directory(int fd);
+  unlocked_directory(const unlocked_directory&) = delete;
+  unlocked_directory& operator=(const unlocked_directory&) = delete;
+  ~unlocked_directory();
+
+private:
+  int fd_;
+  std::optional<unsigned> was_;
+};
+
+} // namespace paddock

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "path/git_followed.hpp"
+
+#include "path/git_names.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <algorithm>
+
+namespace paddock {
+namespace {
+
+/// Calls for each part that ends with `end`, or with the text.
+template <class Function> bool all_parts(std::string_view text, char end, const Function& holds) {
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find(end), text.size());
+    if (!holds(text.substr(0, size))) return false;
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+  return true;
+}
+
+/// Without the lines that run a program.
+std::string steps_without_programs(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+    const std::size_t begin = std::min(line.find_first_not_of(" \t\r"), line.size());
+    const std::size_t end = std::min(line.find_first_of(" \t\r\n", begin), line.size());
+    const std::string_view verb = line.substr(begin, end - begin);
+    if (verb != "exec" && verb != "x") kept += line;
+    text.remove_prefix(line.size());
+  }
+  return kept;
+}
+
+/// A shell's prompt has it expanded.
+bool is_number(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789");
+  return end == text.npos || text.substr(end) == "\n";
+}
+
+/// Options of `git am` for `git apply`, quoted for a shell: others write a file, or lead elsewhere.
+bool has_usual_options(std::string_view text) {
+  constexpr std::string_view usual[] = {
+      "'--whitespace=",        "'-C",        "'-p",         "'--ignore-space-change'",
+      "'--ignore-whitespace'", "'--reject'", "'--exclude=", "'--include="};
+  return all_parts(text, '\n', [&](std::string_view line) {
+    return all_parts(line, ' ', [&](std::string_view each) {
+      return each.empty() || std::ranges::any_of(usual, [&](std::string_view known) {
+               return each.starts_with(known) && each.find('\'', 1) == each.size() - 1;
+             });
+    });
+  });
+}
+
+/// Records of a conflict and, behind a tab, the file that it is in.
+bool has_files_of_worktree(std::string_view conflicts) {
+  return all_parts(conflicts, '\0', [](std::string_view each) {
+    const std::size_t tab = each.find('\t');
+    return each.empty() || (tab != each.npos && is_path_inside(each.substr(tab + 1)));
+  });
+}
+
+} // namespace
+
+std::optional<std::string> harmless_rest(const followed_file& of) {
+  bool is_harmless = true;
+  if (of.name.ends_with("todo")) {
+    std::string kept = steps_without_programs(of.bytes);
+    return kept.size() == of.bytes.size() ? std::nullopt : std::optional(std::move(kept));
+  }
+  if (of.name == "index")
+    is_harmless = paths_of_index(of.bytes, of.object_bytes) != index_paths::elsewhere;
+  else if (of.name == "MERGE_RR")
+    is_harmless = has_files_of_worktree(of.bytes);
+  else if (of.name.ends_with("alternates"))
+    is_harmless = all_parts(of.bytes, '\n', [&](std::string_view each) {
+      return each.empty() || each.starts_with('#') || of.leads_inside(each);
+    });
+  else if (of.name.ends_with("apply-opt"))
+    is_harmless = has_usual_options(of.bytes);
+  else if (of.name.ends_with("strategy") || of.name.ends_with("opts")) // a program of that path
+    is_harmless = of.bytes.find('/') == of.bytes.npos;
+  else
+    is_harmless = is_number(of.bytes);
+  return is_harmless ? std::nullopt : std::optional<std::string>("");
+}
+
+} // namespace paddock

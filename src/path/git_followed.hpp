@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Which contents of git's own files make a person's git run a program, or read or write a file
+// outside the workspace. Thread-safety: pure functions.
+
+#include "path/git_index.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+
+struct followed_file {
+  std::string_view name; ///< one of `git_followed`
+  std::string_view bytes;
+  std::size_t object_bytes = git_sha1_bytes;
+  /// Whether a path of `objects/info/alternates` leads into the workspace.
+  std::function<bool(std::string_view path)> leads_inside = [](std::string_view) { return false; };
+};
+
+/// Nothing where git may follow the file; else as much of its contents as git may follow, or "".
+[[nodiscard]] std::optional<std::string> harmless_rest(const followed_file& of);
+
+} // namespace paddock
