@@ -139,7 +139,7 @@ void name_rules::note_in_git(std::string_view part) {
 }
 
 bool name_rules::is_hidden(std::string_view component) const {
-  if (hidden_.empty() || !could_concern(component)) return false;
+  if (hidden_.empty() || component.empty() || !could_concern_name(component)) return false;
   return std::ranges::any_of(hidden_, [&](std::string_view name) {
     return same_folded(component, name) ||
            begins_folded(component, std::string(name).append(moved_aside_mark));

@@ -110,6 +110,13 @@ private:
     }
     return seen != 0;
   }
+  /// As could_concern, for a component, of which a walk asks about every one. Precondition: it is
+  /// not empty.
+  [[nodiscard]] bool could_concern_name(std::string_view component) const noexcept {
+    for (const char c : component)
+      if ((table_[static_cast<unsigned char>(c)] & odd) != 0) return true;
+    return (table_[static_cast<unsigned char>(component[0])] & begins) != 0;
+  }
   void note_in_git(std::string_view part);
   [[nodiscard]] static match match_at(const rule& asked, std::span<const std::string_view> parts);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "search/literal_set.hpp"
 
+#include "sys/processor.hpp"
+
 #include <paddock/base/detail/ascii.hpp>
 
 #include <gsl/assert>
@@ -94,7 +96,8 @@ literal_set::literal_set(const std::vector<byte_class>& places, search_instructi
 
 void literal_set::use_instructions(search_instructions use) {
 #ifdef __x86_64__
-  wide_ = use == search_instructions::automatic && __builtin_cpu_supports("avx2");
+  static const bool has_wide = sys::has_avx2();
+  wide_ = use == search_instructions::automatic && has_wide;
 #else
   static_cast<void>(use);
 #endif

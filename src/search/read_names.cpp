@@ -16,6 +16,7 @@
 #include <cstring>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 namespace {
@@ -36,16 +37,27 @@ bool before(std::string_view x, entry_kind of_x, std::string_view y, entry_kind 
   return next(x, of_x) < next(y, of_y);
 }
 
-/// The first bytes of what paths are in order of, as a number. Precondition: `names` has eight
-/// bytes behind the name.
-std::uint64_t order_key(const walked_directory& in, const walked_entry& entry) noexcept {
+/// With how many bytes all names begin alike.
+std::size_t shared_bytes(const walked_directory& in) {
+  std::string_view shared = in.name(in.entries.front());
+  for (const walked_entry& entry : in.entries)
+    if (const std::string_view name = in.name(entry); !name.starts_with(shared))
+      shared = {shared.begin(), std::ranges::mismatch(shared, name).in1};
+  return shared.size();
+}
+
+/// The first bytes behind those of what paths are in order of, as a number. Precondition: `names`
+/// has eight bytes behind the name.
+std::uint64_t order_key(const walked_directory& in, const walked_entry& entry,
+                        std::size_t shared) noexcept {
   constexpr std::size_t size = sizeof(std::uint64_t);
+  const std::size_t left = entry.name_size - shared;
   std::uint64_t key = 0;
-  std::memcpy(&key, in.names.data() + entry.name_offset, size);
+  std::memcpy(&key, in.names.data() + entry.name_offset + shared, size);
   if constexpr (std::endian::native == std::endian::little) key = __builtin_bswap64(key);
-  if (entry.name_size >= size) return key;
-  const std::size_t unused = 8 * (size - entry.name_size);
-  key = entry.name_size == 0 ? 0 : key >> unused << unused;
+  if (left >= size) return key;
+  const std::size_t unused = 8 * (size - left);
+  key = left == 0 ? 0 : key >> unused << unused;
   if (entry.kind == entry_kind::directory) key |= std::uint64_t{'/'} << (unused - 8);
   return key;
 }
@@ -139,12 +151,23 @@ bool has_file(const walked_directory& in, std::string_view name) {
 }
 
 void sort_entries(walked_directory& in) {
+  if (in.entries.size() < 2) return;
   const std::size_t size = in.names.size();
   in.names.append(sizeof(std::uint64_t), '\0');
-  std::sort(in.entries.begin(), in.entries.end(), [&](const auto& a, const auto& b) {
-    const std::uint64_t x = order_key(in, a), y = order_key(in, b);
-    return x != y ? x < y : before(in.name(a), a.kind, in.name(b), b.kind);
+  const std::size_t shared = shared_bytes(in);
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order; // keys, and whose they are
+  order.reserve(in.entries.size());
+  for (const walked_entry& entry : in.entries)
+    order.emplace_back(order_key(in, entry, shared), static_cast<std::uint32_t>(order.size()));
+  std::ranges::sort(order, [&](const auto& x, const auto& y) {
+    const walked_entry &a = in.entries[x.second], &b = in.entries[y.second];
+    return x.first != y.first ? x.first < y.first : before(in.name(a), a.kind, in.name(b), b.kind);
   });
+  std::vector<walked_entry> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [key, entry] : order)
+    sorted.push_back(std::move(in.entries[entry]));
+  in.entries = std::move(sorted);
   in.names.resize(size);
 }
 

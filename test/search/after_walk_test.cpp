@@ -235,11 +235,13 @@ TEST_F(after_walk, pages_are_parts_of_the_whole) {
 
 /// Whatever thread meets them, and though `a-b` is met before what is in `a`.
 TEST_F(after_walk, paths_are_given_in_their_order) {
-  for (const char* name :
+  for (const std::string name :
        {"a b", "a", "a-b", "a-", "a.c", "a0", "aaaaaaaa", "aaaaaaaa-b", "aaaaaaa"})
     for (const char* below : {"", "/a", "/a-b", "/a/a-b", "/aa"})
-      for (const char* file : {"a.c", "a+b", "a00000000"})
-        file_in("deep/" + std::string(name) + below, file, "x");
+      for (const char* file : {"a.c", "a+b", "a00000000"}) {
+        file_in("deep/" + name + below, file, "x");
+        file_in("alike/beginning-" + name + below, file, "x");
+      }
   std::vector<std::string> expected;
   for (const auto& each : std::filesystem::recursive_directory_iterator(tree.path()))
     expected.push_back(std::filesystem::relative(each.path(), tree.path()));

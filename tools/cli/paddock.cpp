@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,11 +44,16 @@ constexpr row table[] = {{"search", cli::add_search, "Look"},
                          {"stop", cli::add_stop, cli::named_only},
                          {"demo", cli::add_demo, cli::named_only}};
 
+/// Whether the command stands behind the workspace.
+bool begins_with_workspace(std::span<char* const> words) {
+  const std::string_view first = words.size() > 3 ? words[1] : "";
+  return first == "-w" || first == "--workspace";
+}
+
 /// `paddock -w DIR search X` is `paddock search --workspace DIR X`.
 std::vector<char*> with_workspace_behind(const CLI::App& app, std::vector<char*> words) {
   static std::array<char, 12> option{"--workspace"};
-  const std::string_view first = words.size() > 3 ? words[1] : "";
-  if (first != "-w" && first != option.data()) return words;
+  if (!begins_with_workspace(words)) return words;
   char* const directory = words[2];
   words.erase(words.begin() + 1, words.begin() + 3);
   auto behind = words.begin() + 1;
@@ -77,10 +84,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::vector<cli::subcommand> commands;
   // The options of all commands take longer to set up than most commands to run.
-  const bool is_named =
-      argc > 1 && std::ranges::any_of(table, [&](const row& each) { return each.name == argv[1]; });
+  const std::size_t at = begins_with_workspace({argv, argv + argc}) ? 3 : 1;
+  const std::string_view named = argc > 1 ? argv[at] : "";
+  const bool is_named = (argc == 2 && named == "--version") ||
+                        std::ranges::find(table, named, &row::name) != std::end(table);
   for (const row& each : table) {
-    if (is_named && each.name != argv[1]) continue;
+    if (is_named && each.name != named) continue;
     commands.push_back(each.add(app));
     commands.back().parser->group(std::string(each.group));
   }

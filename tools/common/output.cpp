@@ -36,12 +36,14 @@ bool is_plain_or_kept(char c) {
   return is_kept(c) || c == '\v' || c == '\f' || (c >= 0x20 && c < 0x7F); // those feed lines, too
 }
 
-/// Whether all are. Eight bytes at once, for all that is printed is asked.
+/// Whether all are. Eight bytes at once, for all that is printed is asked; lines end often.
 bool is_plain(std::string_view bytes) {
   constexpr std::uint64_t each = 0x0101'0101'0101'0101;
   for (std::uint64_t eight = 0; bytes.size() >= sizeof eight; bytes.remove_prefix(sizeof eight)) {
     std::memcpy(&eight, bytes.data(), sizeof eight);
-    const bool may_differ = ((eight | (eight - 0x20 * each) | (eight + each)) & 0x80 * each) != 0;
+    const std::uint64_t ends = eight ^ '\n' * each; // zero where a line ends
+    const std::uint64_t others = ~((ends - each) & ~ends) & 0x80 * each;
+    const bool may_differ = ((eight | (eight - 0x20 * each) | (eight + each)) & others) != 0;
     if (may_differ && !std::ranges::all_of(bytes.substr(0, sizeof eight), is_plain_or_kept))
       return false;
   }

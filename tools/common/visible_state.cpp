@@ -132,6 +132,7 @@ std::vector<std::string> mount_points() {
 /// As the helper goes by PATH: never the home directory, nor one above the workspace.
 void add_search_path(std::vector<seen_path>& all, objects& known, const confinement_policy& policy,
                      const std::string& workspace) {
+  std::set<std::string> looked_beside; // bin and sbin lie in one directory
   std::istringstream entries(policy.search_path);
   for (std::string entry; std::getline(entries, entry, ':');) {
     if (!entry.starts_with('/')) continue;
@@ -142,10 +143,11 @@ void add_search_path(std::vector<seen_path>& all, objects& known, const confinem
         all.push_back({std::move(path), "because of " + entry + " in PATH"});
     };
     add(real);
-    const auto name = real.substr(real.rfind('/') + 1);
-    if (name == "bin" || name == "sbin" || name == "shims")
+    const std::string above = real.substr(0, real.rfind('/') + 1);
+    const auto name = real.substr(above.size());
+    if ((name == "bin" || name == "sbin" || name == "shims") && looked_beside.insert(above).second)
       for (const char* beside : beside_programs_shown)
-        add(real.substr(0, real.rfind('/') + 1) + beside);
+        add(above + beside);
   }
 }
 

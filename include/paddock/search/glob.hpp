@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,8 +77,13 @@ public:
   /// what it may cost. After a false it stands for nothing.
   template <class MayGoOn>
   [[nodiscard]] bool matches(std::string_view path, MayGoOn&& may_go_on) const {
-    const std::string_view name = path.substr(path.rfind('/') + 1);
+    std::string_view name; // once a pattern asks for it
     for (const pattern& each : patterns_) {
+      if (each.of_name && name.empty()) {
+        name = path;
+        const auto* slash = static_cast<const char*>(::memrchr(path.data(), '/', path.size()));
+        if (slash != nullptr) name.remove_prefix(static_cast<std::size_t>(slash + 1 - path.data()));
+      }
       const std::string_view asked = each.of_name ? name : path;
       if (!may_go_on((each.compiled.size() + 1) * (asked.size() + 1))) return false;
       if (each.compiled.matches(asked)) return true;

@@ -38,22 +38,27 @@ connection::connection(std::shared_ptr<const server::core> core, int in, int out
 
 // --- the leader --------------------------------------------------------------------------------
 
-/// Returns at the end of the input (true), or when the leadership was taken from this thread
-/// (false).
-bool connection::lead() {
-  for (;;) {
-    const auto item = next_line();
-    if (!item) return true;
+/// The next message with calls; those without are answered on the way. Null: the input has ended.
+std::unique_ptr<transaction> connection::next_calls() {
+  while (const auto item = next_line()) {
     if (item->too_long) {
       out_.send(session_.refusal_of_long_line());
       continue;
     }
     std::unique_ptr<transaction> t = session_.accept(item->line, *this);
     if (!t) continue;
-    if (t->calls.empty()) {
-      answer(std::move(t));
-      continue;
-    }
+    if (!t->calls.empty()) return t;
+    answer(std::move(t));
+  }
+  return nullptr;
+}
+
+/// Returns at the end of the input (true), or when the leadership was taken from this thread
+/// (false).
+bool connection::lead() {
+  for (;;) {
+    std::unique_ptr<transaction> t = first_calls_ ? std::move(first_calls_) : next_calls();
+    if (!t) return true;
     open_bytes_.fetch_add(t->bytes, std::memory_order_relaxed);
     if (must_queue())
       queue(std::move(t));
@@ -87,7 +92,9 @@ connection::input connection::wait_for_input() {
   std::array<pollfd, 3> entries{{{.fd = in_, .events = POLLIN, .revents = 0},
                                  {.fd = wake_.get(), .events = POLLIN, .revents = 0},
                                  {.fd = options_.stop_fd, .events = POLLIN, .revents = 0}}};
-  const auto ready = sys::poll(entries, -1);
+  auto ready = sys::poll(entries, -1);
+  while (ready && *ready == 0) // a signal came, perhaps to stop
+    ready = sys::poll(entries, -1);
   if (!ready || entries[1].revents != 0) {
     reason_ = end_reason::output_closed;
     return input::ended;
@@ -243,9 +250,11 @@ void connection::work_until_finished() {
 // --- the supervisor ----------------------------------------------------------------------------
 
 result<serve_outcome> connection::supervise() {
+  first_calls_ = next_calls();
   lock l(guard_);
-  leader_wanted_ = true;
-  if (!add_thread()) return error{error_code::too_many, EAGAIN, "thread"};
+  leader_wanted_ = first_calls_ != nullptr;
+  input_done_ = !leader_wanted_;
+  if (leader_wanted_ && !add_thread()) return error{error_code::too_many, EAGAIN, "thread"};
   watch(l);
   end_calls(l);
   serve_outcome outcome{.reason = reason_, .calls_abandoned = 0};

@@ -13,7 +13,8 @@
 // The leadership is taken by exchanging `inline_call_` from the call's number to 0, which either
 // the call's end, the call itself or the supervisor achieves, and only one of them.
 //
-// The supervisor is the thread that called `serve`. It sleeps while nothing runs.
+// The supervisor is the thread that called `serve`. It reads up to the first call: a server needs
+// no other thread to list its tools. Then it sleeps while nothing runs.
 
 #include "mcp/server/session.hpp"
 #include "mcp/stdio/line_output.hpp"
@@ -60,6 +61,7 @@ private:
   enum class input : std::uint8_t { ready, ended };
 
   // --- the leader
+  [[nodiscard]] std::unique_ptr<transaction> next_calls();
   [[nodiscard]] bool lead();
   [[nodiscard]] std::optional<line_reader::item> next_line();
   [[nodiscard]] input wait_for_input();
@@ -92,6 +94,7 @@ private:
   // Of the leader.
   line_reader reader_;
   bool at_end_ = false;
+  std::unique_ptr<transaction> first_calls_; ///< read by the supervisor
   end_reason reason_ = end_reason::input_ended;
 
   std::atomic<std::uint64_t> inline_call_{0}; ///< number of the call the leader runs; 0: it reads
