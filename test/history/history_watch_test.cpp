@@ -156,6 +156,21 @@ const std::vector<person>& all_ways() {
          put(ws + "/e/second", "person");
          fs::remove(ws + "/e/second");
        }},
+      {"second name like that of a tool's new file",
+       [](const std::string& ws) {
+         fs::create_hard_link(ws + "/d/f", ws + "/e/.paddock-tmp-1");
+         put(ws + "/e/.paddock-tmp-1", "person");
+         fs::remove(ws + "/e/.paddock-tmp-1");
+       }},
+      {"second name that moves as a tool's new file does",
+       [](const std::string& ws) {
+         const std::string own = ws + "/e/.paddock-tmp-" + std::string(32, 'a');
+         fs::create_hard_link(ws + "/d/f", own);
+         fs::rename(own, ws + "/e/x");
+         put(ws + "/e/x", "person");
+         put(own, "person");
+         fs::rename(own, ws + "/e/x");
+       }},
       {"second name that stays, within",
        [](const std::string& ws) {
          fs::create_hard_link(ws + "/d/f", ws + "/e/second");
