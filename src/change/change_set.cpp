@@ -3,7 +3,6 @@
 #include "change/change_run.hpp"
 #include "change/change_state.hpp"
 #include "change/set_planner.hpp"
-#include "path/own_names.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/file/change_set.hpp>
@@ -137,7 +136,7 @@ std::vector<std::string> interrupted_paths(const root& root, std::string_view st
 }
 
 bool has_foreign_record(const root& root) {
-  return sys::entry_status_at(root.descriptor(), change_record_name).has_value();
+  return sys::entry_status_at(root.descriptor(), ".paddock-changes").has_value();
 }
 
 } // namespace paddock

@@ -112,7 +112,16 @@ result<void> change_run::move_out() {
     PADDOCK_CHECK(in_parent(move.now, ask, [&](int in, const char* now) -> result<void> {
       if (moving_) PADDOCK_CHECK(moving_->check(root_.status(), move.now));
       PADDOCK_CHECK(check_there(in, now, move.object));
-      return sys::renameat2(in, now, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE);
+      const auto out = [&] {
+        return sys::renameat2(in, now, staging_.descriptor(), name.c_str(), RENAME_NOREPLACE);
+      };
+      const auto moved = out();
+      if (moved || moved.error().code != error_code::permission_denied ||
+          !move.object.is_directory())
+        return moved;
+      // A directory names the one above it, so it is written to, too.
+      const auto id = held_.look(move.now);
+      return id && widen(*id) ? out() : moved;
     }));
     note(deed::moved_out, i);
     is_any = true;

@@ -57,6 +57,7 @@ void directory_watch::look_again_at(const std::vector<std::string>& met) {
   names_ = {met.begin(), met.end()};
   names_.insert(linked_.begin(), linked_.end());
   appeared_.clear();
+  placed_.clear();
   moving_.clear();
   moved_on_.clear();
 }
@@ -119,8 +120,11 @@ bool directory_watch::take_event(const char* event, std::string_view name) {
 bool directory_watch::was_passing(const char* event, const std::string& path) {
   inotify_event what{};
   std::memcpy(&what, event, sizeof what);
-  if ((what.mask & (IN_CREATE | IN_DELETE | IN_MOVE)) == 0) return false;
-  if (last_of(path).starts_with(temporary_prefix)) {
+  const bool is_left = last_of(path).starts_with(temporary_prefix);
+  // What a tool puts in place is whole before it has a name. A command may have given that name to
+  // a file that has another one.
+  if ((what.mask & (IN_CREATE | IN_DELETE | IN_MOVE)) == 0) return is_left || placed_.contains(path);
+  if (is_left) {
     if ((what.mask & IN_MOVED_FROM) != 0) own_move_ = what.cookie;
     return false;
   }
@@ -132,7 +136,7 @@ bool directory_watch::was_passing(const char* event, const std::string& path) {
   }
   if (appeared_.contains(path)) return true;
   const bool is_own = (what.mask & IN_MOVED_TO) != 0 && what.cookie == own_move_;
-  if ((what.mask & (IN_CREATE | IN_MOVED_TO)) != 0 && !is_own) appeared_.insert(path);
+  if ((what.mask & (IN_CREATE | IN_MOVED_TO)) != 0) (is_own ? placed_ : appeared_).insert(path);
   if (const auto moved = moving_.find(what.cookie);
       (what.mask & IN_MOVED_TO) != 0 && moved != moving_.end()) {
     moved_on_.insert(std::move(moved->second));

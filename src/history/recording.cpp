@@ -200,7 +200,7 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
                                  whose all, std::int64_t since_ns, const others_changes* theirs) {
   const read_time when;
   const cause before_it = unannounced();
-  // It was read-only for every other command too.
+  // It was there, and read-only for every other command too.
   const cause others = by.by == author::exec ? cause() : before_it;
   shared_out changed(all == whose::announced ? announced() : announced_paths(), by, others, theirs,
                      now_ms());
@@ -439,7 +439,8 @@ std::string recording::finish(command_reach reach, std::span<const std::string> 
   if (is_early) in.running.erase(*ending->running);
   result<void> done = held.ready();
   if (done) {
-    const read_only_changes theirs(in.index, read_only);
+    const std::int64_t since_ns = in.running_since_ns().value_or(ended.began_ns);
+    const read_only_changes theirs(in, read_only, std::min(since_ns, ended.began_ns));
     if (!ended.is_command())
       done = in.look_at(ended.paths, ended.by, ending->is_watched ? &*ending->before : nullptr);
     else if (reach == command_reach::workspace)

@@ -50,19 +50,6 @@ protected:
   ~others_changes() = default;
 };
 
-/// Changes at paths that were read-only for the command.
-class read_only_changes final : public others_changes {
-public:
-  read_only_changes(const file_index& before, std::span<const std::string> paths) {
-    for (const std::string& path : paths)
-      if (before.find(path).exists()) paths_.add(path);
-  }
-  [[nodiscard]] bool has(const transition& step) const override { return paths_.cover(step.path); }
-
-private:
-  path_tops paths_;
-};
-
 /// A moment before something is read. What was changed later than that, or in the same tick of a
 /// clock, may change again and look the same.
 struct read_time {

@@ -18,6 +18,8 @@ bool is_this(const known_state& then, const known_state& now) {
                              then.modified_ns == now.modified_ns && then.mode == now.mode));
 }
 
+constexpr std::int64_t ns_per_ms = 1'000'000;
+
 } // namespace
 
 watched_changes::watched_changes(const store::impl& in, std::span<const std::string> paths)
@@ -140,6 +142,42 @@ result<void> watched_changes::record(store::impl& in, const cause& by, const cau
   for (journal_record* each : {&before, &own, &later})
     PADDOCK_CHECK(in.write(std::move(*each)));
   return {};
+}
+
+read_only_changes::read_only_changes(const store::impl& in, std::span<const std::string> paths,
+                                     std::int64_t since_ns)
+    : in_(in), since_ns_(since_ns) {
+  for (const std::string& path : paths)
+    if (in.index.find(path).exists()) paths_.insert(path);
+}
+
+bool read_only_changes::has(const transition& step) const {
+  if (paths_.empty()) return false;
+  if (!there_) there_ = there_before();
+  return there_->cover(step.path);
+}
+
+path_tops read_only_changes::there_before() const {
+  const placed_checkpoint* from = nullptr;
+  for (const placed_checkpoint& each : in_.checkpoints) { // of those of one tick, the first
+    const std::int64_t later_ms = each.what.time_ms - since_ns_ / ns_per_ms;
+    if (later_ms < 0 || (later_ms == 0 && from == nullptr)) from = &each;
+  }
+  path_tops there;
+  if (from == nullptr) return there;
+  auto left = paths_;
+  const auto drop_made = [&](const journal_record& record, std::uint64_t) {
+    const bool is_seen_since = record.time_ms * ns_per_ms > since_ns_;
+    for (const transition& each : record.transitions)
+      if (record.kind == record_kind::operation && !each.before.exists() &&
+          (is_seen_since || each.after.changed_ns >= since_ns_))
+        left.erase(each.path);
+    return true;
+  };
+  if (!in_.log.read_from(from->offset, drop_made)) return there;
+  for (const std::string& path : left)
+    there.add(path);
+  return there;
 }
 
 } // namespace paddock::history

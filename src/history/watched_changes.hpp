@@ -7,8 +7,11 @@
 #include "history/path_tops.hpp"
 #include "history/store_impl.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +54,24 @@ private:
   std::map<std::string, file_change, std::less<>> changes_;
   std::map<std::string, std::string, std::less<>> moved_; ///< directories: new path to old
   path_tops all_;
+};
+
+/// Changes at paths that were read-only for a command, and for all that ran beside it: there since
+/// before the first of them began.
+class read_only_changes final : public others_changes {
+public:
+  /// `since_ns`: when that was, by the clock of file times.
+  read_only_changes(const store::impl& in, std::span<const std::string> paths,
+                    std::int64_t since_ns);
+  [[nodiscard]] bool has(const transition& step) const override;
+
+private:
+  [[nodiscard]] path_tops there_before() const;
+
+  const store::impl& in_;
+  std::int64_t since_ns_;
+  std::set<std::string, std::less<>> paths_;
+  mutable std::optional<path_tops> there_; ///< of these, once somebody asks
 };
 
 } // namespace paddock::history

@@ -6,7 +6,6 @@
 #include "path/git_names.hpp"
 #include "path/name_folding.hpp"
 #include "path/name_rules.hpp"
-#include "path/own_names.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -68,9 +67,7 @@ root::rules_owner::~rules_owner() {
 
 /// Takes in the options. What a read-only link at the top leads to is read-only too.
 result<void> root::reserve(const root_options& options) {
-  std::vector<protected_name> names = options.protected_names;
-  protect(names, {.name = change_record_name, .mode = protection::hidden});
-  PADDOCK_TRY(auto rules, name_rules::make(names));
+  PADDOCK_TRY(auto rules, name_rules::make(options.protected_names));
   rules_ = rules_owner(new name_rules(std::move(rules)));
   for (const protected_name& rule : options.protected_names) {
     const std::string& name = rule.name;

@@ -143,10 +143,6 @@ std::vector<refused_change> refused_changes() {
        escapes_root},
       {"create among what is hidden", with({.action = create, .path = ".perstack/x", .bytes = ""}),
        protected_entry},
-      {"create the record", with({.action = create, .path = ".paddock-changes", .bytes = ""}),
-       protected_entry},
-      {"create a record further down",
-       with({.action = create, .path = "d/.paddock-changes", .bytes = ""}), protected_entry},
       {"create a hook", with({.action = create, .path = ".git/hooks/h", .bytes = ""}),
        write_protected},
       {"create a protected name with parents",
@@ -279,22 +275,6 @@ TEST_P(change_set_test, bounds_hold) {
   EXPECT_FALSE(t.exists("ws/x"));
   EXPECT_FALSE(t.exists("ws/.paddock-changes"));
   EXPECT_THAT(apply_changes(*root_, two, {.files_max = 2, .bytes_max = 6}), IsOk());
-}
-
-TEST_P(change_set_test, tools_do_not_see_a_record) {
-  t.file("ws/.paddock-changes", "");
-  t.file("ws/d/.paddock-changes", "");
-  const auto list = list_directory(*root_, ".");
-  ASSERT_THAT(list, IsOk());
-  for (const auto& entry : list->entries)
-    EXPECT_NE(list->name(entry), ".paddock-changes");
-  EXPECT_THAT(read_file(*root_, ".paddock-changes"), IsError(error_code::protected_entry));
-  EXPECT_THAT(write_file(*root_, "d/.Paddock-Changes", "x"), IsError(error_code::protected_entry));
-  // A root without any protected name, too.
-  const auto open_one = root::open(t / "ws", {.resolver = GetParam(), .protected_names = {}});
-  ASSERT_THAT(open_one, IsOk());
-  EXPECT_THAT(remove_file(*open_one, ".paddock-changes"), IsError(error_code::protected_entry));
-  EXPECT_THAT(remove_file(*open_one, ".envrc"), IsOk()); // the control
 }
 
 TEST_P(change_set_test, somebody_at_work_is_waited_for) {

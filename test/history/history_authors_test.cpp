@@ -202,6 +202,27 @@ TEST_F(HistoryAuthors, WhatAKilledToolDidIsItsOwn) {
   EXPECT_EQ(marks(counted::all), 0u);
 }
 
+/// What one command has made is read-only for another that begins then, not for the first.
+TEST_F(HistoryAuthors, WhatIsReadOnlyForOneCommandMayBeAnothersWork) {
+  write(".vscode/a", "1");
+  write(".mcp.json", "1");
+  const auto store = begun(), another = open({}, history::session::serve);
+  const std::vector<std::string> read_only{".envrc", ".mcp.json", ".vscode"};
+  const std::string expected = "created .envrc by exec; modified .mcp.json by other; "
+                               "modified .vscode/a by other; ";
+  auto process = store->before_command("startProcess", "work");
+  write(".envrc", "the agent's");
+  for (const auto& each : {store, another}) {
+    auto beside = each->before_command("exec", "other work");
+    for (const char* name : {".envrc", ".mcp.json", ".vscode/a"})
+      write(name, tree.content("ws/" + std::string(name)) + "2");
+    EXPECT_EQ(beside.finish(history::command_reach::workspace, read_only), "");
+    EXPECT_EQ(told(each->changes({.since = store->state().start})), expected);
+  }
+  EXPECT_EQ(process.finish(history::command_reach::workspace, read_only), "");
+  EXPECT_EQ(told(store->changes({})), expected);
+}
+
 /// A checkpoint, or another tool's call, at the moment when a tool has written and not yet said so.
 TEST_F(HistoryAuthors, WhoLooksDuringAToolTakesNothingFromIt) {
   write("a", "1");

@@ -72,7 +72,7 @@ protected:
     fs::remove_all(tree.path() + "/out");
     fs::create_directories(tree.path() + "/out");
     fs::create_directories(workspace());
-    for (const char* name : {"d/f", "d/other", "e/x", "top"})
+    for (const char* name : {"d/f", "d/other", "e/x", "top", ".paddock-changes/x"})
       write(name, "first");
     fs::remove_all(state_directory());
     tree.directory("state");
@@ -155,6 +155,27 @@ const std::vector<person>& all_ways() {
          fs::create_hard_link(ws + "/d/f", ws + "/e/second");
          put(ws + "/e/second", "person");
          fs::remove(ws + "/e/second");
+       }},
+      {"second name like that of a tool's new file",
+       [](const std::string& ws) {
+         fs::create_hard_link(ws + "/d/f", ws + "/e/.paddock-tmp-1");
+         put(ws + "/e/.paddock-tmp-1", "person");
+         fs::remove(ws + "/e/.paddock-tmp-1");
+       }},
+      {"second name that moves as a tool's new file does",
+       [](const std::string& ws) {
+         const std::string own = ws + "/e/.paddock-tmp-" + std::string(32, 'a');
+         fs::create_hard_link(ws + "/d/f", own);
+         fs::rename(own, ws + "/e/x");
+         put(ws + "/e/x", "person");
+         put(own, "person");
+         fs::rename(own, ws + "/e/x");
+       }},
+      {"second name in a directory that versions before hid",
+       [](const std::string& ws) {
+         fs::create_hard_link(ws + "/d/f", ws + "/.paddock-changes/second");
+         put(ws + "/.paddock-changes/second", "person");
+         fs::remove(ws + "/.paddock-changes/second");
        }},
       {"second name that stays, within",
        [](const std::string& ws) {
