@@ -250,8 +250,10 @@ result<void> change_run::make_directory(std::size_t number) {
   steps_[number] = progress::made;
   const bool is_there = !made && made.error().code == error_code::already_exists;
   // Another process, or the killed one, has made it meanwhile.
-  if (is_there && (plan_.how.is_beside || is_end_))
-    return held_.look(step.path).transform([](auto) {});
+  if (is_there && (plan_.how.is_beside || is_end_)) {
+    PADDOCK_CHECK(held_.look(step.path));
+    return {};
+  }
   PADDOCK_CHECK(made);
   note(deed::made, number);
   PADDOCK_TRY(const auto id, held_.look_at_new(step.path));
