@@ -16,7 +16,6 @@
 #include <linux/fs.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <functional>
 #include <optional>
@@ -37,16 +36,8 @@ bool lists_name(const directory_index::directory& in, std::string_view name) {
 std::optional<std::string> text_of_file(int directory, const char* name) {
   const auto file = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!file) return std::nullopt;
-  const auto status = sys::fstat(file->get());
-  if (!status || status->kind != entry_kind::file) return std::nullopt;
-  std::string text;
-  std::array<char, 4096> block;
-  for (;;) {
-    const auto size = sys::read(file->get(), block);
-    if (!size || text.size() > git_file_bytes_max) return std::nullopt;
-    if (*size == 0) return text;
-    text.append(block.data(), *size);
-  }
+  auto text = sys::read_small_file(file->get(), git_file_bytes_max);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 void write_configuration(int directory, const char* name, std::string_view text, unsigned mode) {
