@@ -3,6 +3,7 @@
 // The renames of a change. After each, the entry that came away is checked against the plan.
 
 #include "change/change_run.hpp"
+#include "file/attributes.hpp"
 #include "file/replace.hpp"
 #include "sys/syscall.hpp"
 
