@@ -96,6 +96,7 @@ std::string remedy_for_namespaces(int os_errno) {
 std::string remedy_for_mounts(step which, const enforcement& taken, int os_errno) {
   if (os_errno == ENOSPC || os_errno == EDQUOT)
     return "free space in the workspace, or raise sysctl fs.mount-max";
+  if (os_errno == ENOSYS) return "use Linux 5.12 or later for a mount namespace";
   if (which == step::masks) return "keep such entries outside the workspace";
   if (!taken.has(step::pid_namespace)) return "want the layer kill too, which it needs";
   return "allow mounts in user namespaces (in a container, by its security profile)";
@@ -108,8 +109,7 @@ struct step_remedy {
 
 constexpr step_remedy step_remedies[] = {
     {step::paths, "name paths that exist and that this user can reach"},
-    {step::session_scratch, "use a kernel with namespaces (5.12 or later), or let this user make "
-                            "directories in /tmp"},
+    {step::session_scratch, "let this user make namespaces, or directories in /tmp"},
     {step::landlock_paths, "use a kernel with Landlock (6.2 or later)"},
     {step::landlock_signals, "use a kernel with Landlock (6.12 or later)"},
     {step::attributes, "use a kernel with seccomp filters"},

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -21,18 +20,9 @@ constexpr std::size_t configuration_bytes_max = 256UL * 1024;
 
 /// Empty where there is none, or where it is no file.
 std::string read_configuration(const std::string& path) {
-  std::string text;
   const auto file = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (!file) return text;
-  const auto status = sys::fstat(file->get());
-  if (!status || status->kind != entry_kind::file) return text;
-  std::array<char, 4096> block;
-  while (text.size() < configuration_bytes_max) {
-    const auto size = sys::read(file->get(), block);
-    if (!size || *size == 0) break;
-    text.append(block.data(), *size);
-  }
-  return text;
+  if (!file) return {};
+  return sys::read_small_file(file->get(), configuration_bytes_max).value_or("");
 }
 
 /// The last value of a name counts.

@@ -83,11 +83,10 @@ std::string helper_text(const std::string& helper, error reason) {
 }
 
 result<std::string, detailed_error> find_or_explain(const piped_start& asked) {
-  return find_program(asked.argv.front(), variable(asked.environment, "PATH"))
-      .transform_error([&](const error& reason) {
-        return detailed_error(reason, "there is no program " + asked.argv.front() +
-                                          " in the PATH it is given");
-      });
+  auto found = find_program(asked.argv.front(), variable(asked.environment, "PATH"));
+  if (found) return *std::move(found);
+  return detailed_error(found.error(),
+                        "there is no program " + asked.argv.front() + " in the PATH it is given");
 }
 
 /// The helper that can supervise a program which nobody asked to confine; nothing where there is

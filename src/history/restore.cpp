@@ -219,6 +219,15 @@ std::string astray_clause(const std::vector<std::string>& astray) {
 
 } // namespace
 
+std::string explain_failure(const error& e) {
+  if (e.code == error_code::conflict && std::string_view(e.operation) == lock_operation)
+    return "another process has been working on it for more than 10 seconds: try again when that "
+           "one is done, or end it";
+  if (e.code == error_code::no_space && std::string_view(e.operation) == budget_operation)
+    return "its store is full, and nothing more is recorded until `paddock history gc` makes room";
+  return std::string(text(e.code));
+}
+
 cause cause_of_restore(author by) {
   if (by == author::other) return {.by = by, .tool = std::string(persons_undo)};
   return {.by = author::tool, .tool = "restore"};

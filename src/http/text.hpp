@@ -79,12 +79,6 @@ template <class Predicate>
   return false;
 }
 
-/// Whether the comma-separated list `value` contains `wanted`, which is in lower case.
-[[nodiscard]] inline bool list_contains(std::string_view value, std::string_view wanted) {
-  return any_item(value,
-                  [&](std::string_view item) { return ascii_lower(trim_blanks(item)) == wanted; });
-}
-
 /// Of those that a header's value must not have (RFC 9110, section 5.5).
 [[nodiscard]] inline bool has_control_characters(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) {

@@ -177,6 +177,20 @@ result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset) 
                "pread");
 }
 
+result<std::string> read_small_file(int fd, std::size_t bytes_max) {
+  PADDOCK_TRY(const auto status, fstat(fd));
+  if (status.kind == entry_kind::directory) return error{error_code::is_a_directory, 0, "read"};
+  if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, "read"};
+  std::string text;
+  std::array<char, 4096> block;
+  for (;;) {
+    PADDOCK_TRY(const std::size_t size, read(fd, block));
+    if (size == 0) return text;
+    text.append(block.data(), size);
+    if (text.size() > bytes_max) return error{error_code::too_large, 0, "read"};
+  }
+}
+
 result<std::uint64_t> seek_data(int fd, std::uint64_t offset) {
   const auto at = retried([&] { return ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA); });
   if (at < 0) return failure(errno, "lseek");

@@ -64,7 +64,6 @@ std::vector<column> columns() {
           {"without namespaces", machine::without_namespaces, confinement_policy::best_effort()},
           {"without Landlock and seccomp", machine::without_landlock_and_seccomp,
            confinement_policy::best_effort()},
-          {"without mount_setattr", machine::without_mount_attributes, {}},
           {"tracing", machine::whole, tracing()}};
 }
 
@@ -80,101 +79,101 @@ struct row {
 // E29 to E33 are in command_test.cpp and command_kill_test.cpp, E35 and E36 in command_test.cpp, E37
 // in environment_test.cpp.
 constexpr row rows[] = {
-    {"E01-read",          "+-----", "+-----"},
-    {"E02-create",        "+-----", "+-----"},
-    {"E02-truncate",      "+-----", "+-----"},
-    {"E02-rename",        "+-----", "+-----"},
-    {"E02-unlink",        "+-----", "+-----"},
-    {"E02-move-in",       "+-----", "+-----"},
-    {"E03-hard-link",     "+-----", "+-----"},
-    {"E04-symlink",       "+-----", "+-----"},
-    {"E05-chmod",         "+-----", "+-----"},
-    {"E05-chown",         "+-----", "+-----"},
-    {"E05-fchmod",        "+-----", "+-----"},
-    {"E05-flags",         "+-----", "+-----"},
-    {"E05-futimens",      "+-----", "+-----"},
-    {"E05-utime",         "+-----", "+-----"},
-    {"E05-utimes",        "+-----", "+-----"},
-    {"E05-xattr",         "+-----", "+-----"},
-    {"E06-stat",          "+-+---", "+-+---"},
-    {"E07-device",        "+-----", "------"},
-    {"E08-tcp",           "+-----", "+-----"},
-    {"E09-fast-open",     "+-----", "+-----"},
-    {"E10-udp",           "+-----", "+-----"},
-    {"E10-netlink",       "+--+--", "+--+--"},
-    {"E10-netlink-change", "+-----", "------"},
-    {"E10-network-of-another", "+-----", "------"},
-    {"E10-vsock",         "+--+--", "+--+--"},
-    {"E10-packet",        "+-----", "------"},
-    {"E10-raw",           "+-----", "------"},
-    {"E11-abstract",      "+-----", "+-----"},
-    {"E12-pathname",      "+-----", "+-----"},
-    {"E13-io-uring",      "+--+--", "+--+--"},
-    {"E15-signal",        "+-----", "+-----"},
-    {"E15-pidfd",         "+-----", "+-----"},
-    {"E16-memory",        "+-----", "+-----"},
-    {"E16-ptrace",        "+-----", "+-----"},
-    {"E16-descriptor",    "+-----", "+-----"},
-    {"E16-memory-of-init", "+-----", "------"},
-    {"E16-ptrace-init",   "+-----", "------"},
-    {"E17-environ",       "+-----", "+-----"},
-    {"E18-memory",        "+-----", "+-----"},
-    {"E18-root",          "+-----", "+-----"},
-    {"E19-cmdline",       "+-----", "+-----"},
-    {"E20-affinity",      "+-----", "+-----"},
-    {"E20-prlimit",       "+-----", "+-----"},
-    {"E20-priority",      "+-----", "+-----"},
-    {"E21-read",          "+-+---", "+-+---"},
-    {"E21-write",         "+-+---", "+-+---"},
-    {"E21-rename",        "+-+---", "+-+---"},
-    {"E22-inherited",     "------", "------"},
-    {"E23-kmsg",          "+-----", "------"},
-    {"E23-terminal",      "------", "------"}, // no session but its own
-    {"E24-unshare",       "+--+--", "+--+--"},
-    {"E25-chroot",        "+-----", "------"},
-    {"E26-memfd",         "++++++", "++++++"},
-    {"E38-injection",     "------", "------"},
-    {"E39-listener",      "------", "------"},
-    {"E40-message-queue", "+-+---", "+-+---"},
-    {"E40-semaphore",     "+-+---", "+-+---"},
-    {"E40-shared-memory", "+-+---", "+-+---"},
-    {"E41-chmod",         "+--+--", "+--+--"},
-    {"E41-chmod-group",   "+--+--", "+--+--"},
-    {"E41-fchmod",        "+--+--", "+--+--"},
-    {"E41-fchmodat",      "+--+--", "+--+--"},
-    {"E41-fchmodat2",     "+--+--", "+--+--"},
-    {"E41-open",          "+--+--", "+--+--"},
-    {"E41-creat",         "+--+--", "+--+--"},
-    {"E41-temporary",     "+--+--", "+--+--"},
-    {"E41-openat2",       "+--+--", "+--+--"},
-    {"E41-mknod",         "+--+--", "+--+--"},
-    {"E41-mkdir",         "------", "------"}, // the kernel drops the bits itself
-    {"E42-chmod",         "++-+++", "++-+++"}, // with Landlock alone attributes are fixed
-    {"E42-pipe",          "++++++", "++++++"},
-    {"E43-node",          "+--+--", "+--+--"},
-    {"E43-whiteout",      "+--+--", "+--+--"},
-    {"E44-lease",         "+--+--", "+--+--"},
-    {"E45-snapshot",      "+--+--", "+--+--"},
-    {"E45-snapshot-v2",   "+--+--", "+--+--"},
-    {"E45-remove-subvolume", "+--+--", "+--+--"},
-    {"E45-snapshot-bcachefs", "+--+--", "+--+--"},
-    {"E45-clone-file",    "++++++", "++++++"}, // a copy of what may be read
-    {"E46-terminals",     "+-----", "+-----"},
-    {"E46-terminal-of-another", "+-----", "+-----"},
-    {"X-own-threads",     "++-+++", "++-+++"}, // not to be told from others by a filter alone
-    {"X-loopback",        "++-+++", "++-+++"}, // of the commands, and of nobody else
-    {"X-proc-net",        "+-----", "+-----"},
-    {"X-proc-sys",        "+-----", "------"},
-    {"X-new-protected",   "++++++", "++++++"}, // it is moved aside afterwards
-    {"X-trace-own",       "+--+-+", "+--+-+"}, // without Landlock and seccomp nothing denies it
-    {"X-workspace",       "++++++", "++++++"},
+    {"E01-read",          "+----", "+----"},
+    {"E02-create",        "+----", "+----"},
+    {"E02-truncate",      "+----", "+----"},
+    {"E02-rename",        "+----", "+----"},
+    {"E02-unlink",        "+----", "+----"},
+    {"E02-move-in",       "+----", "+----"},
+    {"E03-hard-link",     "+----", "+----"},
+    {"E04-symlink",       "+----", "+----"},
+    {"E05-chmod",         "+----", "+----"},
+    {"E05-chown",         "+----", "+----"},
+    {"E05-fchmod",        "+----", "+----"},
+    {"E05-flags",         "+----", "+----"},
+    {"E05-futimens",      "+----", "+----"},
+    {"E05-utime",         "+----", "+----"},
+    {"E05-utimes",        "+----", "+----"},
+    {"E05-xattr",         "+----", "+----"},
+    {"E06-stat",          "+-+--", "+-+--"},
+    {"E07-device",        "+----", "-----"},
+    {"E08-tcp",           "+----", "+----"},
+    {"E09-fast-open",     "+----", "+----"},
+    {"E10-udp",           "+----", "+----"},
+    {"E10-netlink",       "+--+-", "+--+-"},
+    {"E10-netlink-change", "+----", "-----"},
+    {"E10-network-of-another", "+----", "-----"},
+    {"E10-vsock",         "+--+-", "+--+-"},
+    {"E10-packet",        "+----", "-----"},
+    {"E10-raw",           "+----", "-----"},
+    {"E11-abstract",      "+----", "+----"},
+    {"E12-pathname",      "+----", "+----"},
+    {"E13-io-uring",      "+--+-", "+--+-"},
+    {"E15-signal",        "+----", "+----"},
+    {"E15-pidfd",         "+----", "+----"},
+    {"E16-memory",        "+----", "+----"},
+    {"E16-ptrace",        "+----", "+----"},
+    {"E16-descriptor",    "+----", "+----"},
+    {"E16-memory-of-init", "+----", "-----"},
+    {"E16-ptrace-init",   "+----", "-----"},
+    {"E17-environ",       "+----", "+----"},
+    {"E18-memory",        "+----", "+----"},
+    {"E18-root",          "+----", "+----"},
+    {"E19-cmdline",       "+----", "+----"},
+    {"E20-affinity",      "+----", "+----"},
+    {"E20-prlimit",       "+----", "+----"},
+    {"E20-priority",      "+----", "+----"},
+    {"E21-read",          "+-+--", "+-+--"},
+    {"E21-write",         "+-+--", "+-+--"},
+    {"E21-rename",        "+-+--", "+-+--"},
+    {"E22-inherited",     "-----", "-----"},
+    {"E23-kmsg",          "+----", "-----"},
+    {"E23-terminal",      "-----", "-----"}, // no session but its own
+    {"E24-unshare",       "+--+-", "+--+-"},
+    {"E25-chroot",        "+----", "-----"},
+    {"E26-memfd",         "+++++", "+++++"},
+    {"E38-injection",     "-----", "-----"},
+    {"E39-listener",      "-----", "-----"},
+    {"E40-message-queue", "+-+--", "+-+--"},
+    {"E40-semaphore",     "+-+--", "+-+--"},
+    {"E40-shared-memory", "+-+--", "+-+--"},
+    {"E41-chmod",         "+--+-", "+--+-"},
+    {"E41-chmod-group",   "+--+-", "+--+-"},
+    {"E41-fchmod",        "+--+-", "+--+-"},
+    {"E41-fchmodat",      "+--+-", "+--+-"},
+    {"E41-fchmodat2",     "+--+-", "+--+-"},
+    {"E41-open",          "+--+-", "+--+-"},
+    {"E41-creat",         "+--+-", "+--+-"},
+    {"E41-temporary",     "+--+-", "+--+-"},
+    {"E41-openat2",       "+--+-", "+--+-"},
+    {"E41-mknod",         "+--+-", "+--+-"},
+    {"E41-mkdir",         "-----", "-----"}, // the kernel drops the bits itself
+    {"E42-chmod",         "++-++", "++-++"}, // with Landlock alone attributes are fixed
+    {"E42-pipe",          "+++++", "+++++"},
+    {"E43-node",          "+--+-", "+--+-"},
+    {"E43-whiteout",      "+--+-", "+--+-"},
+    {"E44-lease",         "+--+-", "+--+-"},
+    {"E45-snapshot",      "+--+-", "+--+-"},
+    {"E45-snapshot-v2",   "+--+-", "+--+-"},
+    {"E45-remove-subvolume", "+--+-", "+--+-"},
+    {"E45-snapshot-bcachefs", "+--+-", "+--+-"},
+    {"E45-clone-file",    "+++++", "+++++"}, // a copy of what may be read
+    {"E46-terminals",     "+----", "+----"},
+    {"E46-terminal-of-another", "+----", "+----"},
+    {"X-own-threads",     "++-++", "++-++"}, // not to be told from others by a filter alone
+    {"X-loopback",        "++-++", "++-++"}, // of the commands, and of nobody else
+    {"X-proc-net",        "+----", "+----"},
+    {"X-proc-sys",        "+----", "-----"},
+    {"X-new-protected",   "+++++", "+++++"}, // it is moved aside afterwards
+    {"X-trace-own",       "+--++", "+--++"}, // without Landlock and seccomp nothing denies it
+    {"X-workspace",       "+++++", "+++++"},
 };
 // clang-format on
 
 /// The row of what a terminal of its own makes different.
 const char* in_own_terminal(std::string_view attempt, const char* otherwise) {
-  if (attempt == "E23-terminal") return "++++++";
-  if (attempt == "E38-injection") return "?--?--"; // into its own, where the kernel knows that
+  if (attempt == "E23-terminal") return "+++++";
+  if (attempt == "E38-injection") return "?--?-"; // into its own, where the kernel knows that
   return otherwise;
 }
 
@@ -612,6 +611,8 @@ TEST_F(Confinement, RefusesWhenARequiredLayerIsMissing) {
       {machine::without_namespaces, confinement_layer::ipc, error_code::confinement_unavailable},
       {machine::without_landlock_and_seccomp, confinement_layer::privileges,
        error_code::confinement_unavailable},
+      {machine::without_mount_attributes, confinement_layer::protected_entries,
+       error_code::confinement_unavailable},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(wire_name(c.layer));
@@ -644,6 +645,10 @@ TEST_F(Confinement, NamesTheRemedyOfTheCause) {
        "kernel"},
       {machine::without_landlock_and_seccomp, confinement_layer::privileges,
        "use a kernel with seccomp filters", "namespaces"},
+      {machine::without_mount_attributes, confinement_layer::file_system,
+       "use Linux 5.12 or later for a mount namespace", "security profile"},
+      {machine::without_mount_attributes, confinement_layer::protected_entries,
+       "use Linux 5.12 or later for a mount namespace", "security profile"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(wire_name(c.layer));

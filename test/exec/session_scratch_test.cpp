@@ -278,22 +278,6 @@ bool goes(const std::string& directory) {
   return eventually([&] { return !fs::exists(directory); });
 }
 
-/// Linux 5.11: commands have a root directory, but no mounts that could be shared.
-TEST_F(SessionScratch, WhereItCannotBeHadTheReportSaysWhy) {
-  if (!can_share()) GTEST_SKIP() << "no session here";
-  const std::string text = from_child(
-      [&] {
-        const confinement_policy session = session_policy();
-        const std::string left = said(session, leave_files);
-        const auto r = run(shell(session, count_files));
-        return r ? left + r->out.text() + std::string(wire_name(r->confinement.scratch)) + " " +
-                       r->confinement.no_session
-                 : "not run";
-      },
-      0, machine::without_mount_attributes);
-  EXPECT_THAT(text, testing::MatchesRegex("call scratch of the session: .*; use a kernel .*"));
-}
-
 class SessionDirectory : public SessionScratch {
 protected:
   /// The directory of a session, when two commands have used it; then the session is given up.

@@ -103,6 +103,31 @@ protected:
     EXPECT_TRUE(checked->damaged.empty()) << checked->damaged.front();
   }
 
+  /// Each call of a restore fails once, each time in what `prepare` makes.
+  void expect_safe_failures(
+      const std::function<void()>& prepare,
+      const std::function<void(bool, std::size_t)>& look = [](bool, std::size_t) {}) {
+    std::size_t refused = 0;
+    for (std::size_t at = 1;; at += stride()) {
+      prepare();
+      std::size_t failed = 0;
+      {
+        const auto store = open(plain());
+        ASSERT_NE(store, nullptr);
+        (void)store->checkpoints();
+        test::injection injected({.at = at, .os_errno = EIO});
+        const auto back = store->restore({.to = point_});
+        failed = test::injection::failed();
+        injected.end();
+        if (!back) ++refused;
+        look(back.has_value(), at);
+      }
+      expect_all_back(changed_, at);
+      if (failed == 0 || HasFailure()) break;
+    }
+    EXPECT_GT(refused, campaign_met(10));
+  }
+
   std::uint64_t point_ = 0;
   std::string original_, changed_;
 
@@ -415,24 +440,7 @@ TEST_F(HistoryKillMoves, AreCarriedToTheirEnd) {
 }
 
 TEST_F(HistoryKillMoves, AreTakenBackWhereACallFails) {
-  std::size_t refused = 0;
-  for (std::size_t at = 1;; at += stride()) {
-    make_anew();
-    std::size_t failed = 0;
-    {
-      const auto store = open(plain());
-      ASSERT_NE(store, nullptr);
-      (void)store->checkpoints();
-      test::injection injected({.at = at, .os_errno = EIO});
-      const auto back = store->restore({.to = point_});
-      failed = test::injection::failed();
-      injected.end();
-      if (!back) ++refused;
-    }
-    expect_all_back(changed_, at);
-    if (failed == 0 || HasFailure()) break;
-  }
-  EXPECT_GT(refused, campaign_met(10));
+  expect_safe_failures([this] { make_anew(); });
 }
 
 /// At each moment of a restore somebody saves a file, as editors do, and the restore fails later or
@@ -488,28 +496,12 @@ TEST_F(HistoryKill, LosesNothingThatIsSavedMeanwhile) {
   EXPECT_GT(restored, campaign_met(10));
 }
 
-/// Each call of a restore fails once: the workspace is as it was, or as it was to be.
 TEST_F(HistoryKill, ARestoreThatFailsChangesNothing) {
   begin(changed_by);
-  std::size_t refused = 0;
-  for (std::size_t at = 1;; at += stride()) {
-    load();
-    std::size_t failed = 0;
-    {
-      const auto store = open(plain());
-      ASSERT_NE(store, nullptr);
-      (void)store->checkpoints();
-      test::injection injected({.at = at, .os_errno = EIO});
-      const auto back = store->restore({.to = point_});
-      failed = test::injection::failed();
-      injected.end();
-      if (!back) ++refused;
-      EXPECT_EQ(now(), back ? original_ : changed_) << "at " << at;
-    }
-    expect_all_back(changed_, at);
-    if (failed == 0 || HasFailure()) break;
-  }
-  EXPECT_GT(refused, campaign_met(10));
+  expect_safe_failures([this] { load(); },
+                       [this](bool is_restored, std::size_t at) {
+                         EXPECT_EQ(now(), is_restored ? original_ : changed_) << "at " << at;
+                       });
 }
 
 } // namespace

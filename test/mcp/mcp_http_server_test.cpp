@@ -532,17 +532,6 @@ TEST(HttpServer, SendsProgressToLegacyClients) {
   EXPECT_THAT(stream.body, HasSubstr(R"("id":1)"));
 }
 
-TEST(HttpServer, StreamsToOldHttpUntilTheEndOfTheConnection) {
-  const served s;
-  std::string text = modern_call("steps", "{}", "1", progress_meta, test::accept_both);
-  text.replace(text.find("HTTP/1.1"), 8, "HTTP/1.0");
-  const http_reply stream = s.ask(text);
-  EXPECT_EQ("", stream.header("transfer-encoding"));
-  EXPECT_EQ("close", stream.header("connection"));
-  EXPECT_TRUE(stream.body.starts_with("event: message\ndata: {"));
-  EXPECT_THAT(stream.body, HasSubstr(R"("id":1)"));
-}
-
 TEST(HttpServer, KeepsSilentStreamsAlive) {
   served s({.keep_alive_ms = 20});
   raw_client c = s.client();
@@ -648,23 +637,6 @@ TEST(HttpServer, CancelsByNotification) {
 
 // --- limits -------------------------------------------------------------------------------------
 
-TEST(HttpServer, ServesSeveralRequestsOnOneConnection) {
-  const served s;
-  raw_client c = s.client();
-  c.send(modern_call("echo", R"({"text":"one"})") + modern_call("echo", R"({"text":"two"})") +
-         "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_THAT(c.receive().body, HasSubstr("one"));
-  EXPECT_THAT(c.receive().body, HasSubstr("two"));
-  EXPECT_EQ("ok\n", c.receive().body);
-  const http_reply head = c.receive_head();
-  EXPECT_EQ(200, head.status);
-  EXPECT_EQ("3", head.header("content-length"));
-  c.send(request("GET", "", "") + modern_call("fail", "{}", "1", {}, "Connection: close\r\n"));
-  EXPECT_EQ(405, c.receive().status) << "a refusal without a body keeps the connection";
-  EXPECT_EQ("close", c.receive().header("connection"));
-  EXPECT_TRUE(c.is_ended());
-}
-
 TEST(HttpServer, InvitesABodyThatWaits) {
   const served s;
   raw_client c = s.client();
@@ -676,17 +648,6 @@ TEST(HttpServer, InvitesABodyThatWaits) {
   EXPECT_THAT(c.receive().body, HasSubstr("late"));
   c.send(request("POST", "Expect: 100-continue\r\nContent-Length: 5\r\n", ""));
   EXPECT_EQ(415, c.receive().status) << "no invitation for what is refused";
-}
-
-TEST(HttpServer, ReadsChunkedBodies) {
-  const served s;
-  const std::string body = call_body("1", "echo", R"({"text":"in parts"})", envelope());
-  raw_client c = s.client();
-  c.send(post(modern_headers("tools/call", "echo") + "Transfer-Encoding: chunked\r\n", ""));
-  for (const char byte : body)
-    c.send(std::string("1\r\n") + byte + "\r\n");
-  c.send("0\r\n\r\n");
-  EXPECT_THAT(c.receive().body, HasSubstr("in parts"));
 }
 
 TEST(HttpServer, RefusesSmuggledAndOversizeRequestsAndEndsTheConnection) {

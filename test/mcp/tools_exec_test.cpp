@@ -157,89 +157,73 @@ constexpr hint_case hint_cases[] = {
     {"silence of another kind", "exit 2", nullptr},
 };
 
+struct named_text {
+  const char* name;
+  const char* text;
+};
+
 /// What programs say of failures that no fence has to do with, word for word.
-constexpr hint_case ordinary_failures[] = {
+constexpr named_text ordinary_failures[] = {
     {"git: changes in the way",
      "error: Your local changes to the following files would be overwritten by checkout:\n\ta.c\n"
-     "Please commit your changes or stash them before you switch branches.\nAborting",
-     nullptr},
-    {"git: rebase",
-     "error: cannot rebase: You have unstaged changes.\n"
-     "error: Please commit or stash them.",
-     nullptr},
-    {"git: untracked",
-     "error: The following untracked working tree files would be overwritten by "
-     "merge:\n\tb.txt\nPlease move or remove them before you merge.\nAborting",
-     nullptr},
+     "Please commit your changes or stash them before you switch branches.\nAborting"},
+    {"git: rebase", "error: cannot rebase: You have unstaged changes.\n"
+                    "error: Please commit or stash them."},
+    {"git: untracked", "error: The following untracked working tree files would be overwritten by "
+                       "merge:\n\tb.txt\nPlease move or remove them before you merge.\nAborting"},
     {"git: no author",
      "Author identity unknown\n\n*** Please tell me who you are.\n\nfatal: unable "
-     "to auto-detect email address (got 'u@host.(none)')",
-     nullptr},
-    {"git: a conflict",
-     "CONFLICT (content): Merge conflict in a.c\nAutomatic merge failed; fix "
-     "conflicts and then commit the result.",
-     nullptr},
-    {"gcc",
-     "a.c:1:10: fatal error: foo/bar.h: No such file or directory\n    1 | #include "
-     "<foo/bar.h>\ncompilation terminated.",
-     nullptr},
-    {"ld",
-     "/usr/bin/ld: cannot find -lfoo: No such file or directory\ncollect2: error: ld "
-     "returned 1 exit status",
-     nullptr},
-    {"make", "make: *** No rule to make target 'x', needed by 'all'.  Stop.", nullptr},
-    {"cmake",
-     "CMake Error: The source directory \"build\" does not appear to contain "
-     "CMakeLists.txt.",
-     nullptr},
+     "to auto-detect email address (got 'u@host.(none)')"},
+    {"git: a conflict", "CONFLICT (content): Merge conflict in a.c\nAutomatic merge failed; fix "
+                        "conflicts and then commit the result."},
+    {"gcc", "a.c:1:10: fatal error: foo/bar.h: No such file or directory\n    1 | #include "
+            "<foo/bar.h>\ncompilation terminated."},
+    {"ld", "/usr/bin/ld: cannot find -lfoo: No such file or directory\ncollect2: error: ld "
+           "returned 1 exit status"},
+    {"make", "make: *** No rule to make target 'x', needed by 'all'.  Stop."},
+    {"cmake", "CMake Error: The source directory \"build\" does not appear to contain "
+              "CMakeLists.txt."},
     {"python: a file",
      "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    "
-     "open('x')\nFileNotFoundError: [Errno 2] No such file or directory: 'x'",
-     nullptr},
-    {"python: a module", "ModuleNotFoundError: No module named 'socket_utils'", nullptr},
-    {"python: input", "EOFError: EOF when reading a line", nullptr},
-    {"pytest", "E       AssertionError: assert 'getaddrinfo failed' == 'ok'", nullptr},
-    {"node", "Error: Cannot find module './server'\nRequire stack:\n- index.js", nullptr},
-    {"npm", "npm ERR! Missing script: \"start:network\"", nullptr},
-    {"cargo", "error: could not find `Cargo.toml` in the current directory or any parent", nullptr},
-    {"rustc", "error[E0425]: cannot find value `socket` in this scope", nullptr},
-    {"go", "./main.go:7:2: undefined: net.Dialer2", nullptr},
-    {"javac", "A.java:3: error: cannot find symbol", nullptr},
-    {"tsc", "a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", nullptr},
-    {"eslint", "  1:1  error  'openpty' is not defined  no-undef", nullptr},
-    {"tar",
-     "tar: a.tar: Cannot open: No such file or directory\ntar: Error is not recoverable: "
-     "exiting now",
-     nullptr},
-    {"rm", "rm: cannot remove 'x': No such file or directory", nullptr},
-    {"cp", "cp: cannot create regular file 'd/': Not a directory", nullptr},
-    {"sh", "sh: 1: ./run.sh: Permission denied", nullptr},
-    {"sed", "sed: -e expression #1, char 3: unterminated `s' command", nullptr},
-    {"jq", "jq: error (at <stdin>:1): Cannot index number with \"x\"", nullptr},
-    {"kill", "kill: (4) - No such process", nullptr},
-    {"gdb", "No symbol table is loaded.  Use the \"file\" command.", nullptr},
-    {"docker",
-     "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker "
-     "daemon running?",
-     nullptr},
-    {"sudo", "sudo: a terminal is required to read the password", nullptr},
-    {"a test's own words", "AssertionError: expected 'Permission denied' to equal 'ok'", nullptr},
-    {"a script's question", "Overwrite (y/n)?", nullptr},
-    {"a shell without the program", "sh: 1: go: not found", nullptr},
-    {"jest", "FAIL  src/offline.test.js\n  ● socket › connect › EACCES is told", nullptr},
-    {"ssh", "git@host: Permission denied (publickey).", nullptr},
-    {"git: another's repository", "fatal: detected dubious ownership in repository at '/usr/src/x'",
-     nullptr},
-    {"rustc: a file", "error: couldn't read `src/x.rs`: No such file or directory (os error 2)",
-     nullptr},
-    {"perl", "Can't locate Foo/Bar.pm in @INC (you may need to install the Foo::Bar module)",
-     nullptr},
+     "open('x')\nFileNotFoundError: [Errno 2] No such file or directory: 'x'"},
+    {"python: a module", "ModuleNotFoundError: No module named 'socket_utils'"},
+    {"python: input", "EOFError: EOF when reading a line"},
+    {"pytest", "E       AssertionError: assert 'getaddrinfo failed' == 'ok'"},
+    {"node", "Error: Cannot find module './server'\nRequire stack:\n- index.js"},
+    {"npm", "npm ERR! Missing script: \"start:network\""},
+    {"cargo", "error: could not find `Cargo.toml` in the current directory or any parent"},
+    {"rustc", "error[E0425]: cannot find value `socket` in this scope"},
+    {"go", "./main.go:7:2: undefined: net.Dialer2"},
+    {"javac", "A.java:3: error: cannot find symbol"},
+    {"tsc", "a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'."},
+    {"eslint", "  1:1  error  'openpty' is not defined  no-undef"},
+    {"tar", "tar: a.tar: Cannot open: No such file or directory\ntar: Error is not recoverable: "
+            "exiting now"},
+    {"rm", "rm: cannot remove 'x': No such file or directory"},
+    {"cp", "cp: cannot create regular file 'd/': Not a directory"},
+    {"sh", "sh: 1: ./run.sh: Permission denied"},
+    {"sed", "sed: -e expression #1, char 3: unterminated `s' command"},
+    {"jq", "jq: error (at <stdin>:1): Cannot index number with \"x\""},
+    {"kill", "kill: (4) - No such process"},
+    {"gdb", "No symbol table is loaded.  Use the \"file\" command."},
+    {"docker", "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker "
+               "daemon running?"},
+    {"sudo", "sudo: a terminal is required to read the password"},
+    {"a test's own words", "AssertionError: expected 'Permission denied' to equal 'ok'"},
+    {"a script's question", "Overwrite (y/n)?"},
+    {"a shell without the program", "sh: 1: go: not found"},
+    {"jest", "FAIL  src/offline.test.js\n  ● socket › connect › EACCES is told"},
+    {"ssh", "git@host: Permission denied (publickey)."},
+    {"git: another's repository",
+     "fatal: detected dubious ownership in repository at '/usr/src/x'"},
+    {"rustc: a file", "error: couldn't read `src/x.rs`: No such file or directory (os error 2)"},
+    {"perl", "Can't locate Foo/Bar.pm in @INC (you may need to install the Foo::Bar module)"},
 };
 
 TEST_F(tools_exec, ordinary_failures_bring_no_advice) {
   for (const auto& each : ordinary_failures) {
     SCOPED_TRACE(each.name);
-    tree.file("said", std::string(each.script) + "\n");
+    tree.file("said", std::string(each.text) + "\n");
     const auto answer = shell("cat said >&2; exit 1");
     EXPECT_THAT(answer.message(), EndsWith("exit code 1"));
   }

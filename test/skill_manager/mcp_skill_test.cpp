@@ -388,7 +388,8 @@ TEST_F(mcp_skills, variables_in_urls_are_filled_in_before_they_are_judged) {
     std::string_view url, asked;
     mcp::address_policy addresses;
   } cases[] = {
-      {"${ABSENT:-https://example.com}/mcp", "https://example.com/mcp", mcp::address_policy::public_only},
+      {"${ABSENT:-https://example.com}/mcp", "https://example.com/mcp",
+       mcp::address_policy::public_only},
       {"${ABSENT:-http://localhost:1}/mcp", "http://localhost:1/mcp", mcp::address_policy::any},
       {"${ABSENT:-http://example.com}/mcp", "", {}},
       {"${ABSENT:-file:///etc}", "", {}},
@@ -438,6 +439,19 @@ TEST_F(mcp_skills, variables_in_foreign_values_are_filled_in) {
 
 // --- lazy ---------------------------------------------------------------------------------------
 
+void use_at_once(mcp_skill& skill) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      if (i % 2 == 0)
+        EXPECT_THAT(skill.call_tool("one", "{}"), IsOk());
+      else
+        EXPECT_THAT(skill.tool_definitions(), IsOk());
+    });
+  for (auto& each : threads)
+    each.join();
+}
+
 TEST_F(mcp_skills, a_lazy_skill_starts_once_however_many_come) {
   skill_entry lazy = entry("s", {"--started", tree / "started", "one"});
   lazy.start = startup::lazy;
@@ -445,16 +459,7 @@ TEST_F(mcp_skills, a_lazy_skill_starts_once_however_many_come) {
   ASSERT_THAT(skill->init(), IsOk());
   EXPECT_EQ(skill->state(), state::idle);
   EXPECT_THAT(processes_with(cookie), IsEmpty());
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i)
-    threads.emplace_back([&, i] {
-      if (i % 2 == 0)
-        EXPECT_THAT(skill->call_tool("one", "{}"), IsOk());
-      else
-        EXPECT_THAT(skill->tool_definitions(), IsOk());
-    });
-  for (auto& each : threads)
-    each.join();
+  use_at_once(*skill);
   EXPECT_EQ(lines_of("started"), 1U);
 }
 
@@ -540,16 +545,7 @@ TEST_F(mcp_skills, many_uses_of_a_server_that_hangs_meet_one_restart) {
   const auto skill = make(entry("s", {"--started", tree / "started", "one", "hang"}), 100);
   ASSERT_THAT(skill->init(), IsOk());
   EXPECT_THAT(skill->call_tool("hang", "{}", {.timeout_ms = 50}), IsError(error_code::timed_out));
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i)
-    threads.emplace_back([&, i] {
-      if (i % 2 == 0)
-        EXPECT_THAT(skill->call_tool("one", "{}"), IsOk());
-      else
-        EXPECT_THAT(skill->tool_definitions(), IsOk());
-    });
-  for (auto& each : threads)
-    each.join();
+  use_at_once(*skill);
   EXPECT_EQ(lines_of("started"), 2U);
 }
 

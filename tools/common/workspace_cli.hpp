@@ -134,6 +134,7 @@ void tell_of_home(std::string_view program, const workspace_cli& from);
 /// Why that directory is no workspace, and what to do.
 std::string unusable_workspace(const std::string& path, error_code why);
 
+void add_limit_option(CLI::App& app, workspace_cli& target);
 /// The limits with their texts and defaults, for --help-all.
 [[nodiscard]] std::string limits_help();
 /// "program: message" on standard error.

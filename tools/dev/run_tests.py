@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Builds and runs the tests: those of every day, or with --all everything that continuous integration runs.
 
-Says before each part how long it should take, from how long it took the last time. What failed and what was skipped is
-named at the end; so is what the everyday run leaves to --all, and what it did not run again because nothing of it has
-changed since it passed. The last line is "N passed, N failed, N skipped"; a build that failed counts as a failure.
+What failed and what was skipped is named at the end; so is what the everyday run leaves to --all, and what it did not
+run again because nothing of it has changed since it passed. The last line is "N passed, N failed, N skipped"; a build that failed counts as a failure.
 """
 import argparse
 import collections
@@ -33,7 +32,6 @@ LEFT_TO_CHECK = {"check"}
 SANITIZED = {"unit", "fuzz"}
 NOT_SANITIZED = {"client", "compile", "consumer", "lint", "unsanitized", "sampled", "campaign"}
 ALSO_LEFT = "gcc, the sanitizers, benchmarks, and each public header on its own"
-MINUTES_FRESH, MINUTES_AGAIN = 6, 1
 # How long a test may take on a quiet machine, by the suite that allows most; a test that takes longer fails. Twice what the
 # longest takes while another runs beside it.
 BUDGET_SECONDS = {"unit": 60, "client": 60, "lint": 30, "compile": 30, "fuzz": 30, "unsanitized": 60, "sampled": 60, "consumer": 300, "campaign": 300}
@@ -42,7 +40,6 @@ BUDGET_WHOLE_SECONDS = BUDGET_SECONDS | {"sampled": 120}  # where all cases run
 STARTS, STARTS_SECONDS = 50, 0.05  # of programs that do nothing, on the machine that the budgets are for
 SLOWEST_SHOWN = 20
 AT_ONCE = int(os.environ.get("MESON_TESTTHREADS") or (os.cpu_count() or 1) + 4)  # many wait
-STEP_SECONDS, TEST_SECONDS = 0.9, 1.5  # as long as nothing is known
 NINJA_STEP = re.compile(r"\[(\d+)/(\d+)\] ")
 TEST_LINE = re.compile(r"\s*(\d+)/(\d+) (?:paddock:)?(?:(\S+) / )?(.+?)\s+([A-Z]{2,})\s+([\d.]+)s\b")
 
@@ -84,11 +81,6 @@ def say(text):
 
 def spoken(seconds):
     return f"{round(seconds)} s" if seconds < 100 else f"{int(seconds / 60)} min {round(seconds % 60):02} s"
-
-
-def processor_minutes():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (used.ru_utime + used.ru_stime) / 60
 
 
 def lines_of(command, **variables):
@@ -141,19 +133,6 @@ def chosen_tests(build):
     return chosen, others, sorted(wanted) + [name for name in build.also if name in there], files, sorted(set(build.also) - there)
 
 
-def build_seconds(build, targets):
-    """How many steps are to be made, and how long that should take: as long as steps of this directory took on average."""
-    plan = subprocess.run(["ninja", "-C", build.directory, "-n", *targets], capture_output=True, text=True).stdout
-    steps = [int(found[2]) for found in map(NINJA_STEP.match, plan.splitlines()) if found]
-    log, seconds = pathlib.Path(build.directory, ".ninja_log"), []
-    for line in log.read_text().splitlines()[1:] if log.exists() else []:
-        began, ended = line.split("\t")[:2]
-        seconds.append((int(ended) - int(began)) / 1000)
-    average = sum(seconds) / len(seconds) if len(seconds) > 50 else STEP_SECONDS
-    count = max(steps, default=0)
-    return count, count * average / ((os.cpu_count() or 1) + 2)
-
-
 def test_seconds(directory):
     """How long each test took the last time, by name."""
     try:
@@ -164,7 +143,7 @@ def test_seconds(directory):
 
 def make(build, targets):
     """Runs Ninja, shows what it complains about and now and then how far it is. True: all was made."""
-    began = shown = time.monotonic()
+    shown = time.monotonic()
     configured = None  # what Meson says while it configures again; it counts when that fails
     for line in lines_of(["ninja", "-C", build.directory, "-k", "0", *targets]):
         if isinstance(line, int):
@@ -180,8 +159,7 @@ def make(build, targets):
                 print(line, end="", flush=True)
         elif time.monotonic() - shown > 10:
             shown = time.monotonic()
-            done, total = int(step[1]), int(step[2])
-            say(f"  built {done} of {total}, about {spoken((shown - began) / done * (total - done))} left")
+            say(f"  built {step[1]} of {step[2]}")
 
 
 def run(build, tests, names):
@@ -189,21 +167,20 @@ def run(build, tests, names):
     nothing of, and what was over its budget."""
     known, passed, over = test_seconds(build.directory), [], []
     by_name = {test["name"]: test for test in tests}
-    left = {name: known.get(name, TEST_SECONDS) for name in by_name}
+    left = set(by_name)
     for line in lines_of(["meson", "test", "-C", build.directory, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "3",
                           "--num-processes", str(AT_ONCE), *map(glob.escape, by_name)], PADDOCK_CAMPAIGN_STEP=build.step) if tests else []:
         found = None if isinstance(line, int) else TEST_LINE.match(line)
         if found and found[4] in left:
             number, count, suite, name, outcome, seconds = found.groups()
-            del left[name]
+            left.remove(name)
             known[name] = float(seconds)
             too_long = over_budget(build, by_name[name], known[name])
             if too_long:
                 over.append(too_long)
             elif outcome == "OK":
                 passed.append(name)
-            say(f"  {number}/{count} {suite or 'test'} / {name}: {outcome}, {seconds} s; "
-                f"about {spoken(sum(left.values()) / AT_ONCE)} left")
+            say(f"  {number}/{count} {suite or 'test'} / {name}: {outcome}, {seconds} s")
         elif not found and not isinstance(line, int) and not line.startswith(("ninja: ", "Full log")):
             print(line, end="", flush=True)
     pathlib.Path(build.directory, "test_seconds.json").write_text(json.dumps({name: known[name] for name in known if name in names}))
@@ -254,8 +231,7 @@ def build_and_test(build, again):
         return failed_build, [], []
     drop_old_headers(build.directory)
     tests, others, targets, files, missing = chosen_tests(build)
-    steps, seconds = build_seconds(build, targets)
-    say(f"{build.title}: {steps} steps to build, about {spoken(seconds)}; {len(tests)} tests")
+    say(f"{build.title}: {len(tests)} tests")
     sampled, step = [test["name"] for test in tests if "paddock:sampled" in test["suite"]], os.environ.get("PADDOCK_CAMPAIGN_STEP", build.step)
     if sampled and step != "1":
         say(f"of the cases of these one of {step}: {', '.join(sorted(sampled))}")
@@ -266,28 +242,13 @@ def build_and_test(build, again):
     unchanged = [] if again else unchanged_tests.unchanged(keys, before)
     names = {test["name"] for test in tests}
     tests = [test for test in tests if test["name"] not in unchanged]
-    known = test_seconds(build.directory)
-    to_run = sum(known.get(test["name"], TEST_SECONDS) for test in tests) / AT_ONCE
-    say(f"{len(unchanged)} tests are as they were when they passed; {len(tests)} tests to run, about {spoken(to_run)}")
+    say(f"{len(unchanged)} tests are as they were when they passed; {len(tests)} tests to run")
     passed, unfinished, over = run(build, tests, names)
     skipped = [name for name, outcome in test_summary.results_of(pathlib.Path(build.directory)) if outcome == "skipped"]
     skipped = {name for name in passed if any(f" / {name}." in f"{case}." for case in skipped)}
     unchanged_tests.record(build.directory, keys, {test["name"] for test in tests}, passed, skipped)
     failed += [f"{build.directory}: {name} was not run to its end" for name in unfinished]
     return failed + over, others, unchanged
-
-
-def everyday_times(directory, fresh, seconds):
-    """Says how long the everyday run took the last time from nothing, and the last time after that."""
-    kept = pathlib.Path(directory, "run_seconds.json")
-    times = json.loads(kept.read_text()) if kept.exists() else {}
-    times["fresh" if fresh else "again"] = [seconds, processor_minutes()]
-    if pathlib.Path(directory).exists():
-        kept.write_text(json.dumps(times))
-    for key, words, bound in ("fresh", "from a fresh clone", MINUTES_FRESH), ("again", "after a change", MINUTES_AGAIN):
-        if key in times:
-            say(f"{words}: {spoken(times[key][0])}, {times[key][1]:.1f} processor minutes "
-                f"(to be at most {bound} min on two idle processors)")
 
 
 def use_memory():
@@ -312,7 +273,6 @@ def main():
     began, without_result, left_out, unchanged = time.monotonic(), [], None, []
     planned = builds(everything)
     slowness()  # before this run keeps the machine busy
-    fresh = not pathlib.Path(planned[0].directory).exists()
     for build in planned:
         for old in pathlib.Path(build.directory, "meson-logs").glob("testlog*"):
             old.unlink()
@@ -324,11 +284,11 @@ def main():
     if everything:
         suites = sorted(SANITIZED | NOT_SANITIZED)
         without_result += [f"{name} is run by no build: its suites are none of {suites}" for name in left_out]
-        say(f"took {spoken(time.monotonic() - began)}, {processor_minutes():.1f} processor minutes")
     else:
         say(f"left to tools/test --all: {ALSO_LEFT}; and {', '.join(left_out)}")
         say(f"as when they passed, not run again (--again runs them): {len(unchanged)}: {', '.join(sorted(unchanged))}")
-        everyday_times(planned[0].directory, fresh, time.monotonic() - began)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    say(f"took {spoken(time.monotonic() - began)}, {(used.ru_utime + used.ru_stime) / 60:.1f} processor minutes")
     for words in without_result:
         say(words)
         counts["failed"] += 1

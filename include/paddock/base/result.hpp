@@ -44,10 +44,6 @@ concept keeps_detail = std::derived_from<From, error> && std::convertible_to<Fro
 template <class F, class Value> constexpr decltype(auto) call(F&& f, Value&& value) {
   if constexpr (std::is_same_v<std::remove_cvref_t<Value>, nothing>)
     return std::forward<F>(f)();
-  else if constexpr (std::is_member_function_pointer_v<std::remove_cvref_t<F>>)
-    return (std::forward<Value>(value).*f)();
-  else if constexpr (std::is_member_object_pointer_v<std::remove_cvref_t<F>>)
-    return (std::forward<Value>(value).*f);
   else
     return std::forward<F>(f)(std::forward<Value>(value));
 }
@@ -148,38 +144,6 @@ public:
   template <class F> constexpr auto and_then(F&& f) && {
     return chain(std::move(*this), std::forward<F>(f));
   }
-  /// A result of what `f(value)` returns, which is a value or nothing; or the error.
-  template <class F> constexpr auto transform(F&& f) & { return map(*this, std::forward<F>(f)); }
-  /// @overload
-  template <class F> constexpr auto transform(F&& f) const& {
-    return map(*this, std::forward<F>(f));
-  }
-  /// @overload
-  template <class F> constexpr auto transform(F&& f) && {
-    return map(std::move(*this), std::forward<F>(f));
-  }
-  /// The value; or what `f(error)` returns, which is a result with a value of the same type.
-  template <class F> constexpr auto or_else(F&& f) & { return recover(*this, std::forward<F>(f)); }
-  /// @overload
-  template <class F> constexpr auto or_else(F&& f) const& {
-    return recover(*this, std::forward<F>(f));
-  }
-  /// @overload
-  template <class F> constexpr auto or_else(F&& f) && {
-    return recover(std::move(*this), std::forward<F>(f));
-  }
-  /// The value; or the error that `f(error)` returns, which may say more or less.
-  template <class F> constexpr auto transform_error(F&& f) & {
-    return map_error(*this, std::forward<F>(f));
-  }
-  /// @overload
-  template <class F> constexpr auto transform_error(F&& f) const& {
-    return map_error(*this, std::forward<F>(f));
-  }
-  /// @overload
-  template <class F> constexpr auto transform_error(F&& f) && {
-    return map_error(std::move(*this), std::forward<F>(f));
-  }
 
 private:
   template <class Self> static constexpr decltype(auto) get(Self&& self) {
@@ -191,45 +155,12 @@ private:
     return (std::forward<Self>(self).error_);
   }
 
-  template <class Self, class F>
-  using answer_t =
-      std::remove_cvref_t<decltype(detail::call(std::declval<F>(), std::declval<Self>().value_))>;
-
   template <class Self, class F> static constexpr auto chain(Self&& self, F&& f) {
-    using next = answer_t<Self, F>;
+    using next =
+        std::remove_cvref_t<decltype(detail::call(std::declval<F>(), std::declval<Self>().value_))>;
     static_assert(detail::is_result_v<next>);
     if (self.good_) return detail::call(std::forward<F>(f), std::forward<Self>(self).value_);
     return next(std::forward<Self>(self).error_);
-  }
-  template <class Self, class F> static constexpr auto map(Self&& self, F&& f) {
-    using next = result<answer_t<Self, F>, E>;
-    if (!self.good_) return next(std::forward<Self>(self).error_);
-    if constexpr (std::is_void_v<typename next::value_type>) {
-      detail::call(std::forward<F>(f), std::forward<Self>(self).value_);
-      return next();
-    } else {
-      return next(detail::call(std::forward<F>(f), std::forward<Self>(self).value_));
-    }
-  }
-  template <class Self, class F> static constexpr auto recover(Self&& self, F&& f) {
-    using next = std::remove_cvref_t<decltype(detail::call(std::forward<F>(f),
-                                                           std::forward<Self>(self).error_))>;
-    static_assert(detail::is_result_v<next> && std::is_same_v<typename next::value_type, T>);
-    if (!self.good_) return next(detail::call(std::forward<F>(f), std::forward<Self>(self).error_));
-    return next::of(std::forward<Self>(self));
-  }
-  template <class Self, class F> static constexpr auto map_error(Self&& self, F&& f) {
-    using next = result<T, std::remove_cvref_t<decltype(detail::call(
-                               std::forward<F>(f), std::forward<Self>(self).error_))>>;
-    if (!self.good_) return next(detail::call(std::forward<F>(f), std::forward<Self>(self).error_));
-    return next::of(std::forward<Self>(self));
-  }
-  /// A good result with the value of another one.
-  template <class Other> static constexpr result of(Other&& other) {
-    if constexpr (std::is_void_v<T>)
-      return result();
-    else
-      return result(std::forward<Other>(other).value_);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/command_process.hpp"
 
+#include "exec/helper/command_scratch.hpp"
 #include "exec/helper/control_group.hpp"
 #include "exec/helper/locked_mounts.hpp"
 #include "exec/helper/policy/text.hpp"
@@ -22,7 +23,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
@@ -69,19 +69,6 @@ void enter_directory(const command_setup& setup, const new_namespaces& made) {
   if (::chdir(setup.where.directory) != 0) fail(channel, exec_stage::working_directory, errno);
   if (::stat(".", &here) != 0 || !same(here, setup.where.directory_status))
     fail(channel, exec_stage::working_directory, ENOENT);
-}
-
-/// The home and temporary directories of the environment have to be there.
-void point_to_scratch(const shared_state& shared) {
-  const char* temporary = std::getenv("TMPDIR");
-  if (shared.scratch[0] != '\0') {
-    ::setenv("TMPDIR", shared.scratch, 1);
-    ::setenv("HOME", shared.scratch, 1);
-    ::setenv("GIT_CONFIG_NOSYSTEM", "1",
-             0); // Landlock denies /etc/gitconfig, and git then gives up
-  } else if (temporary != nullptr && ::access(temporary, W_OK) != 0) {
-    ::setenv("TMPDIR", "/tmp", 1);
-  }
 }
 
 /// Which sockets the command can make. By a path it may reach any service of this machine, unless
@@ -252,47 +239,6 @@ void bound_tree(const command_setup& setup) {
   setup.shared.taken.set(step::tree_bounds, enter_bounded_group(setup.shared.group, bounds));
 }
 
-/// The directory that the library keeps for all commands. 0 or an errno.
-int take_kept_directory(const char* path) {
-  struct stat found{};
-  if (::lstat(path, &found) != 0) return errno;
-  return S_ISDIR(found.st_mode) && found.st_uid == ::geteuid() ? 0 : EPERM;
-}
-
-/// One of this command only, to be removed when it has ended.
-void make_own_scratch(const command_setup& setup) {
-  unsigned long random = 0;
-  if (::syscall(SYS_getrandom, &random, sizeof random, 0) != sizeof random) return;
-  char name[64];
-  text_writer(name).add("/tmp/paddock-scratch-").add(random);
-  if (::mkdir(name, 0700) != 0) return;
-  text_writer(setup.shared.scratch).add(name);
-}
-
-/// Without a private root there is no private /tmp either.
-void make_scratch(const command_setup& setup) {
-  if (!setup.wanted.wants(confine::file_system)) return;
-  confine::enforcement& taken = setup.shared.taken;
-  const bool is_kept = *setup.wanted.scratch != '\0';
-  if (taken.has(step::private_root)) {
-    if (is_kept) taken.set(step::session_scratch, EOPNOTSUPP); // there were no mounts then
-    return;
-  }
-  if (taken.has(step::session_scratch)) // that has no use for the mounts
-    taken.set(step::session_scratch, taken.results[static_cast<unsigned>(step::private_root)]);
-  if (is_kept) {
-    const int failed = take_kept_directory(setup.wanted.scratch);
-    taken.set(step::session_scratch, failed);
-    setup.shared.scratch_lasts = failed == 0;
-    if (failed == 0) text_writer(setup.shared.scratch).add(setup.wanted.scratch);
-  }
-  if (setup.shared.scratch[0] == '\0') make_own_scratch(setup);
-  char configuration[PATH_MAX];
-  if (setup.shared.scratch[0] == '\0' || *setup.wanted.git_configuration == '\0') return;
-  if (text_writer(configuration).add(setup.shared.scratch).add("/.gitconfig").complete())
-    (void)write_new_file(configuration, setup.wanted.git_configuration);
-}
-
 /// Only the supervisor is outside the namespace, where processes have no number in here.
 bool is_from_outside(const siginfo_t& signal) {
   return signal.si_code == SI_USER && signal.si_pid == 0;
@@ -418,7 +364,7 @@ void run_parent(const command_setup& asked, const new_namespaces& made) {
   if (own_mounts) set_up_mounts(setup);
   setup.given = with_terminal(setup);
   const options& given = setup.given;
-  make_scratch(setup);
+  make_scratch(setup.wanted, setup.shared);
   const bool in_pid_namespace = (made.flags & CLONE_NEWPID) != 0;
   if (!in_pid_namespace && setup.wanted.wants(confine::kill)) {
     const bool has_group = setup.shared.taken.has(step::tree_bounds);

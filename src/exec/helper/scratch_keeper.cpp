@@ -45,7 +45,7 @@ int send_part(int channel, scratch_part part, int fd) {
 
 /// Mounts that this process leaves to whoever holds the namespace. 0 or an errno.
 int make_mounts(int channel, const visible_paths& visible) {
-  if (!can_set_mount_attributes()) return ENOSYS; // then mounts are restricted by their paths
+  if (!can_set_mount_attributes()) return ENOSYS; // then no command has a private root
   bool as_new_user = false;
   int failed = unshare_namespaces(CLONE_NEWNS, as_new_user);
   if (failed != 0) return failed;

@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -19,16 +18,8 @@ namespace {
 
 /// From its beginning; nothing where it is no file, or too long for what it is.
 std::optional<std::string> text_of_settings(int file) {
-  const auto status = sys::fstat(file);
-  if (!status || status->kind != entry_kind::file) return std::nullopt;
-  std::string text;
-  std::array<char, 4096> block;
-  for (;;) {
-    const auto size = sys::read(file, block);
-    if (!size || text.size() > sys::settings_bytes_max) return std::nullopt;
-    if (*size == 0) return text;
-    text.append(block.data(), *size);
-  }
+  auto text = sys::read_small_file(file, sys::settings_bytes_max);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 std::optional<std::string> text_of_settings(int directory, const std::string& name) {

@@ -9,23 +9,13 @@
 
 #include <fcntl.h>
 
-#include <array>
-
 namespace paddock {
 
 std::optional<std::string> text_of_file(int directory, const char* name, std::size_t bytes_max) {
   const auto file = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (!file) return std::nullopt;
-  const auto status = sys::fstat(file->get());
-  if (!status || status->kind != entry_kind::file) return std::nullopt;
-  std::string text;
-  std::array<char, 16384> block;
-  for (;;) {
-    const auto size = sys::read(file->get(), block);
-    if (!size || text.size() > bytes_max) return std::nullopt;
-    if (*size == 0) return text;
-    text.append(block.data(), *size);
-  }
+  auto text = sys::read_small_file(file->get(), bytes_max);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 void write_git_file(int directory, const char* name, std::string_view text, unsigned mode) {

@@ -9,10 +9,6 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 namespace paddock::mcp {
 namespace {
 
@@ -20,34 +16,7 @@ constexpr bool needs_escape(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
-// One bit (or the low bit of a byte) for each byte of a block that cannot be copied as it is.
-#ifdef __SSE2__
-using block = __m128i;
-constexpr std::size_t block_bytes = 16;
-
-block load(const char* from) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-}
-void store(char* to, block b) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), b);
-}
-unsigned escapes_in(block b) {
-  const block controls = _mm_cmpeq_epi8(_mm_min_epu8(b, _mm_set1_epi8(0x1F)), b);
-  const block quotes = _mm_cmpeq_epi8(b, _mm_set1_epi8('"'));
-  const block slashes = _mm_cmpeq_epi8(b, _mm_set1_epi8('\\'));
-  return static_cast<unsigned>(
-      _mm_movemask_epi8(_mm_or_si128(controls, _mm_or_si128(quotes, slashes))));
-}
-unsigned beyond_ascii_in(block b) {
-  return static_cast<unsigned>(_mm_movemask_epi8(b));
-}
-std::size_t first_of(unsigned hits) {
-  return static_cast<std::size_t>(std::countr_zero(hits));
-}
-unsigned without_first(unsigned hits) {
-  return hits & (hits - 1);
-}
-#else
+// The high bit of each byte of a block that cannot be copied as it is.
 using block = std::uint64_t;
 constexpr std::size_t block_bytes = 8;
 static_assert(std::endian::native == std::endian::little, "first_of counts from the low end");
@@ -81,7 +50,6 @@ std::size_t first_of(block hits) {
 block without_first(block hits) {
   return hits & (hits - 1);
 }
-#endif
 
 /// How many leading bytes are ASCII that needs no escape.
 std::size_t plain_prefix(std::string_view text) {

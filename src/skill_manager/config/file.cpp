@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 
-#include <array>
 #include <utility>
 
 namespace paddock::skill_manager {
@@ -15,17 +14,7 @@ result<std::string> content_of(const std::string& path) {
   // Not blocking, so that a FIFO of that name is refused and not waited for.
   PADDOCK_TRY(const auto file,
               sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  PADDOCK_TRY(const auto status, sys::status_at(file.get(), "", AT_EMPTY_PATH));
-  if (status.kind == entry_kind::directory) return error{error_code::is_a_directory, 0, "open"};
-  if (status.kind != entry_kind::file) return error{error_code::not_regular, 0, "open"};
-  std::string content;
-  std::array<char, std::size_t{16} * 1024> buffer;
-  for (;;) {
-    PADDOCK_TRY(const std::size_t size, sys::read(file.get(), buffer));
-    if (size == 0) return content;
-    content.append(buffer.data(), size);
-    if (content.size() > config_bytes_max) return error{error_code::too_large, 0, "read"};
-  }
+  return sys::read_small_file(file.get(), config_bytes_max);
 }
 
 } // namespace

@@ -233,6 +233,12 @@ finding look_pid_namespace(const std::string&) {
   return in_child(enter_pid_namespace);
 }
 
+/// With arguments that it refuses where it is there.
+finding look_mount_setattr(const std::string&) {
+  const bool known = ::syscall(SYS_mount_setattr, -1, "", 0U, nullptr, 0UL) == 0 || errno != ENOSYS;
+  return {.found = known, .detail = known ? "" : words_of(ENOSYS)};
+}
+
 // --- history -------------------------------------------------------------------------------------
 
 /// Whether what an agent changes can be kept where it is kept by default.
@@ -300,6 +306,9 @@ constexpr std::array table{
     probe{"PID namespaces", "a command cannot see or signal others, and its tree ends with it",
           "Landlock (Linux 6.12) has to keep it from signalling others, or it is refused",
           need::optional, look_pid_namespace},
+    probe{"mount_setattr", "a command has a root directory with what it may reach, and nothing else",
+          "Landlock alone holds that; where that is missing too, commands are refused",
+          need::optional, look_mount_setattr},
     probe{"history directory", "what is changed with --tools coding can be taken back",
           "nothing can be undone; name another directory with paddock-mcp --history DIR",
           need::optional, look_history},

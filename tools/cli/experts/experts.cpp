@@ -19,31 +19,26 @@ namespace {
 using skill_manager::expert;
 using skill_manager::skill_error;
 
+using chosen = std::vector<const expert*>;
 constexpr std::size_t problem_width = 4096;
 
 std::string said(const skill_error& e) {
   return e.skill.empty() ? explain(e) : e.skill + ": " + explain(e);
 }
 
-int run_list(const experts_options& options) {
-  const auto config = load_config(options);
-  if (!config) return usage;
-  const auto experts = chosen_experts(*config, options);
-  if (experts.empty()) return usage;
-  show_experts(*config, experts, options.form());
+int run_list(const skill_manager::config& config, const chosen& experts,
+             const experts_options& options) {
+  show_experts(config, experts, options.form());
   return success;
 }
 
-int run_tools(const experts_options& options) {
-  const auto config = load_config(options);
-  if (!config) return usage;
-  const auto experts = chosen_experts(*config, options);
-  if (experts.empty()) return usage;
+int run_tools(const skill_manager::config& config, const chosen& experts,
+              const experts_options& options) {
   mcp::json_writer json;
   json.begin_array();
   bool good = true;
   for (const expert* e : experts) {
-    const auto running = running_expert::start_or_complain(*config, *e, options);
+    const auto running = running_expert::start_or_complain(config, *e, options);
     const auto tools =
         running ? running->skills().tool_definitions() : error{error_code::cancelled, 0, "experts"};
     if (running && !tools) complain(experts_program, e->name + ": " + said(tools.error()));
@@ -188,16 +183,13 @@ bool check_one(const skill_manager::config& config, const expert& e, experts_opt
   return problem.empty();
 }
 
-int run_check(const experts_options& options) {
-  const auto config = load_config(options);
-  if (!config) return usage;
-  const auto experts = chosen_experts(*config, options);
-  if (experts.empty()) return usage;
+int run_check(const skill_manager::config& config, const chosen& experts,
+              const experts_options& options) {
   mcp::json_writer json;
   json.begin_array();
   bool good = true;
   for (const expert* e : experts)
-    good = check_one(*config, *e, options, json) && good;
+    good = check_one(config, *e, options, json) && good;
   if (options.json) print_json_line(json.end_array().str());
   return good ? success : failed;
 }
@@ -234,11 +226,8 @@ int show(const skill_manager::call_outcome& outcome, const experts_options& opti
   return success;
 }
 
-int run_call(const experts_options& options) {
-  const auto config = load_config(options);
-  if (!config) return usage;
-  const auto experts = chosen_experts(*config, options);
-  if (experts.empty()) return usage;
+int run_call(const skill_manager::config& config, const chosen& experts,
+             const experts_options& options) {
   if (experts.size() > 1) {
     std::string names;
     for (const expert* e : experts)
@@ -246,7 +235,7 @@ int run_call(const experts_options& options) {
     complain(experts_program, "say whose tool it is with --expert; the experts are:" + names);
     return usage;
   }
-  const auto running = running_expert::start_or_complain(*config, *experts.front(), options);
+  const auto running = running_expert::start_or_complain(config, *experts.front(), options);
   if (!running) return failed;
   std::string arguments = options.arguments.value_or("{}");
   if (!options.arguments) {
@@ -270,7 +259,7 @@ int run_call(const experts_options& options) {
 struct verb {
   const char* name;
   const char* text;
-  int (*run)(const experts_options&);
+  int (*run)(const skill_manager::config&, const chosen&, const experts_options&);
 };
 constexpr verb verbs[] = {
     {"list", "Show the experts and their skills; nothing is started", run_list},
@@ -312,8 +301,12 @@ subcommand add_experts(CLI::App& app) {
         ->type_name("JSON");
   }
   return {parser, [options, parser] {
+            const auto config = load_config(*options);
+            const chosen experts = config ? chosen_experts(*config, *options) : chosen();
+            if (experts.empty()) return static_cast<int>(usage);
             for (const verb& each : verbs)
-              if (parser->get_subcommand(each.name)->parsed()) return each.run(*options);
+              if (parser->get_subcommand(each.name)->parsed())
+                return each.run(*config, experts, *options);
             return static_cast<int>(usage); // not reached: one is required
           }};
 }

@@ -3,7 +3,6 @@
 
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/root/mounts.hpp"
-#include "exec/helper/root/remount.hpp"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -123,10 +122,6 @@ int write_new_file(const char* path, const char* text) {
   return failed;
 }
 
-int private_root::restrict(int mount, std::uint64_t attributes, depth how_deep) const {
-  return one_by_one_ || set_mount_attributes(mount, attributes, how_deep) == 0 ? 0 : errno;
-}
-
 int private_root::copy(const visible_path& entry, int& mount) const {
   mount = is_link;
   if (entry.as == use::read && is_link_at_the_top(entry.path)) return 0;
@@ -135,11 +130,11 @@ int private_root::copy(const visible_path& entry, int& mount) const {
     mount = absent;
     return !entry.named && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) ? 0 : errno;
   }
-  return restrict(mount, attributes_of(entry.as), depth::with_submounts);
+  return set_mount_attributes(mount, attributes_of(entry.as), depth::with_submounts) == 0 ? 0
+                                                                                          : errno;
 }
 
 int private_root::prepare() {
-  one_by_one_ = !can_set_mount_attributes();
   int* mount = mounts_;
   for (const visible_path& entry : visible_) {
     *mount = absent;
@@ -291,27 +286,20 @@ int private_root::enter() {
   if (failed == 0 && has_settings_) failed = put_settings();
   ::umask(mask);
   if (failed != 0) return failed;
-  return finish_mounts();
+  const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
+  ::close(here);
+  return 0;
 }
 
 int private_root::put_settings() const {
   constexpr std::uint64_t attributes = mount_no_setuid | mount_no_devices | mount_no_programs;
   const int placed = make_place(sys::settings_directory, true);
   if (placed != 0) return placed;
-  const int failed = restrict(settings_, attributes, depth::only_this);
-  if (failed == 0 && attach_mount(settings_, sys::settings_directory) != 0) return errno;
+  if (set_mount_attributes(settings_, attributes, depth::only_this) != 0 ||
+      attach_mount(settings_, sys::settings_directory) != 0)
+    return errno;
   ::close(settings_);
-  return failed;
-}
-
-int private_root::finish_mounts() const {
-  if (one_by_one_) {
-    const int failed = remount_all(visible_, attributes_of);
-    return failed != 0 ? failed : remount("/", mount_read_only);
-  }
-  const int here = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (here < 0 || set_mount_attributes(here, mount_read_only, depth::only_this) != 0) return errno;
-  ::close(here);
   return 0;
 }
 
@@ -323,7 +311,6 @@ int mount_proc() {
 }
 
 int seal_proc() {
-  if (!can_set_mount_attributes()) return remount("/proc", mount_read_only);
   const int proc = ::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0) return errno;
   const bool sealed = set_mount_attributes(proc, mount_read_only, depth::only_this) == 0;

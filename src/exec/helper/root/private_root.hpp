@@ -30,7 +30,6 @@ public:
   [[nodiscard]] int cover() const { return cover_; }
 
 private:
-  int restrict(int mount, std::uint64_t attributes, depth how_deep) const;
   int copy(const visible_path& entry, int& mount) const;
   int make_own_file_system();
   int make_cache(const visible_path& entry, int own, unsigned long number, int& mount) const;
@@ -40,7 +39,6 @@ private:
   int make_terminals() const;
   int make_identity() const;
   int put_settings() const;
-  int finish_mounts() const;
 
   static constexpr std::size_t capacity = 512;
   const visible_paths& visible_;
@@ -52,8 +50,7 @@ private:
   int root_ = -1;
   int proc_ = -1;
   int cover_ = -1;
-  int terminals_ = -1;      ///< absent where it has none
-  bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
+  int terminals_ = -1; ///< absent where it has none
 };
 
 /// Writes a text to a file that is not there yet; one that is there stays. 0 or an errno.

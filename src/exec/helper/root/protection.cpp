@@ -4,7 +4,6 @@
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/root/canonical.hpp"
 #include "exec/helper/root/mounts.hpp"
-#include "exec/helper/root/remount.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,7 +26,6 @@ bool is_hidden(exec_entry kind) {
   return kind == exec_entry::hidden_name || kind == exec_entry::hidden_entry;
 }
 
-/// False also where the kernel (before 5.8) does not tell.
 bool is_mount(int entry) {
   struct statx status{};
   constexpr std::uint64_t mount_root = 0x2000; // STATX_ATTR_MOUNT_ROOT
@@ -38,10 +36,10 @@ bool is_mount(int entry) {
 } // namespace
 
 int protection::hold(const char* workspace, const visible_paths& visible, int cover) {
+  if (!can_set_mount_attributes()) return ENOSYS; // nothing could be made read-only
   visible_ = &visible;
   workspace_ = workspace;
   cover_ = cover;
-  one_by_one_ = !can_set_mount_attributes();
   root_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   trail way(top_);
@@ -132,20 +130,16 @@ int protection::hide(const resolved_entry& at) {
     mount = copy_mount("/dev/null", depth::only_this);
   }
   if (mount < 0) return errno;
-  int failed = 0;
-  if (!one_by_one_ && set_mount_attributes(mount, cover_attributes, depth::only_this) != 0)
-    failed = errno;
-  if (failed == 0 && attach_mount_to(mount, at.entry()) != 0) failed = errno;
+  const bool hidden = set_mount_attributes(mount, cover_attributes, depth::only_this) == 0 &&
+                      attach_mount_to(mount, at.entry()) == 0;
+  const int failed = hidden ? 0 : errno;
   ::close(mount);
-  if (failed != 0) return failed;
-  char path[PATH_MAX];
+  if (failed != 0 || !at.is_directory()) return failed;
   const int place = ::openat(at.parent(), at.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (place < 0) return errno;
-  if (one_by_one_)
-    failed = name_of_descriptor(place, path, sizeof path) ? remount(path, cover_attributes) : errno;
-  if (at.is_directory()) cover_ = copy_mount_of(place, depth::only_this); // for the next one
+  cover_ = copy_mount_of(place, depth::only_this); // for the next one
   ::close(place);
-  return failed;
+  return 0;
 }
 
 /// What a protected link leads to, where that is in the workspace, and what leads there: no
@@ -188,16 +182,12 @@ int protection::keep_in_place(const char* path) {
 /// Mounts an entry, be it a link, on itself: then it can be neither moved nor replaced. The mount
 /// is closed, unless the caller wants it.
 int protection::bind(int entry, std::uint64_t attributes, int* mounted) {
-  char path[PATH_MAX];
-  if (one_by_one_ && !name_of_descriptor(entry, path, sizeof path)) return errno;
   const int mount = copy_mount_of(entry, depth::with_submounts);
   if (mount < 0) return errno;
-  int failed = 0;
-  if (!one_by_one_ && attributes != 0 &&
-      set_mount_attributes(mount, attributes, depth::with_submounts) != 0)
-    failed = errno;
-  if (failed == 0 && attach_mount_to(mount, entry) != 0) failed = errno;
-  if (failed == 0 && one_by_one_ && attributes != 0) failed = remount(path, attributes);
+  const bool bound = (attributes == 0 ||
+                      set_mount_attributes(mount, attributes, depth::with_submounts) == 0) &&
+                     attach_mount_to(mount, entry) == 0;
+  const int failed = bound ? 0 : errno;
   if (failed == 0 && mounted != nullptr)
     *mounted = mount;
   else

@@ -105,7 +105,6 @@ private:
   int top_ = -1;                    ///< the workspace, in this mount namespace
   int root_ = -1;                   ///< the root directory
   int cover_ = -1;
-  bool one_by_one_ = false; ///< mounts can be restricted only when they are in place
   std::uint32_t told_ = 0;
   const char* held_path_ = nullptr; ///< the last path whose directory was kept open
   note held_{};

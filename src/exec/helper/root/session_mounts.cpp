@@ -65,7 +65,6 @@ int list_places(const visible_paths& visible, place_list& places) {
   return 0;
 }
 
-/// False also where the kernel (before 5.8) does not tell.
 bool is_mount_at(const char* path) {
   struct statx status {};
   constexpr std::uint64_t mount_root = 0x2000; // STATX_ATTR_MOUNT_ROOT

@@ -56,7 +56,7 @@ int copy_content(int from, int to) {
 int protection::give_copy(const resolved_entry& at, std::uint32_t index) {
   const copy_names names(index);
   struct stat status{};
-  if (one_by_one_ || ::mkdir(names.directory, 0700) != 0) return ENOTSUP;
+  if (::mkdir(names.directory, 0700) != 0) return ENOTSUP;
   const int original =
       ::openat(at.parent(), at.name(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   const int copy = ::open(names.file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
