@@ -2,23 +2,44 @@
 
 // What the fence had to do about protected names while a command ran, in words.
 
+#include "path/git_names.hpp"
+
 #include <paddock/exec/command.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/path/protected_names.hpp>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 namespace paddock {
+namespace {
+
+/// Whether git finds there what to do next, or a link stands for the directory of that.
+bool is_of_steps(std::string_view path) {
+  return std::ranges::any_of(git_steps, [&](std::string_view step) {
+    return path.ends_with("/" + std::string(step)) ||
+           path.ends_with("/" + std::string(parent(step)));
+  });
+}
+
+} // namespace
 
 std::string describe(const appeared_entry& entry) {
-  std::string text = entry.path + " is protected and was not there before the command: ";
+  const bool has_steps = is_of_steps(entry.path);
+  std::string text = entry.path;
+  text += has_steps ? " was written during the command and names programs, which git would run "
+                      "when a person continues: "
+                    : " is protected and was not there before the command: ";
   if (entry.moved_to.empty())
     text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +
             "), look at it before it is used";
   else
     text += "it was moved to " + entry.moved_to;
+  if (has_steps && !entry.moved_to.empty())
+    text += "; what names none is still there, and commands can run the rest";
   if (entry.rule.mode == protection::hidden && !entry.moved_to.empty())
     text += ", which is hidden like it";
   if (entry.rule.name == git_own_name) // of a command: that git itself could do it helps nobody
