@@ -76,7 +76,7 @@ std::vector<running_command> store::impl::commands_under_way() const {
 
 result<work_marks::mark> store::impl::put_mark(const cause& by,
                                                std::span<const std::string> paths) {
-  journal_record work{.time_ms = now_ms(), .by = by.by, .tool = by.tool, .command = by.command};
+  journal_record work = operation_of(by, now_ms());
   for (const std::string& path : paths)
     work.transitions.push_back({.path = path});
   return marks.put(work, journal_room(kept_for::checkpoints));
@@ -357,6 +357,7 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
   const impl::guard held(*impl_, impl::use::work, bounds);
   if (!held.ready() && is_ended(held.ready().error()))
     return unlooked(std::move(state), held.ready().error());
+  if (state->by.by != author::other) state->by.server = impl_->own_server();
   if (!held.ready()) {
     state->failure = impl_->trouble;
   } else {
@@ -386,6 +387,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
     return unlooked(std::move(state), read.error());
   const impl::guard held(*impl_, impl::use::work, bounds);
   result<void> done = held.ready();
+  state->by.server = impl_->own_server();
   if (done) {
     done = impl_->look_where_heard(bounds);
     if (done || !is_ended(done.error())) {
