@@ -11,14 +11,28 @@
 #include <vector>
 
 namespace paddock {
+namespace {
+
+/// What a repository's rule stands for beside hooks: files and links of git's own.
+bool is_followed(const appeared_entry& entry) {
+  return entry.rule.name == ".git/hooks" && file_name(entry.path) != "hooks";
+}
+
+} // namespace
 
 std::string describe(const appeared_entry& entry) {
-  std::string text = entry.path + " is protected and was not there before the command: ";
+  const bool has_steps = file_name(entry.path) == "git-rebase-todo";
+  std::string text = entry.path;
+  text += is_followed(entry) ? " was written during the command, and leads a person's git to a "
+                               "program or a file outside: "
+                             : " is protected and was not there before the command: ";
   if (entry.moved_to.empty())
     text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +
             "), look at it before it is used";
   else
     text += "it was moved to " + entry.moved_to;
+  if (has_steps && !entry.moved_to.empty())
+    text += "; the steps that run no program are still there";
   if (entry.rule.mode == protection::hidden && !entry.moved_to.empty())
     text += ", which is hidden like it";
   if (entry.rule.name == git_own_name) // of a command: that git itself could do it helps nobody

@@ -18,6 +18,7 @@ namespace paddock::history {
 struct cause {
   author by = author::other;
   std::string tool{}, command{};
+  std::uint64_t server = 0; ///< of an agent: the number of its server's start; 0: not known
 };
 
 class announced_paths {

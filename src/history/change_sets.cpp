@@ -23,8 +23,7 @@ bool is_of_others(const journal_record& record, author who) {
 }
 
 /// What a person had a hand in stays theirs where an operation of the agent moves it.
-void follow_moves(const journal_record& record, author who, path_changes& all) {
-  if (is_of_others(record, who)) return;
+void follow_moves(const journal_record& record, path_changes& all) {
   std::map<std::uint64_t, const transition*> gone; // a person's, by inode
   for (const transition& each : record.transitions)
     if (const path_change& at = all.find(each.path)->second;
@@ -67,16 +66,18 @@ void drop_agents_share(path_change& of) {
 }
 
 /// To whom a step counts, and what the agent has met.
-void add_step(path_change& to, const transition& step, const journal_record& record, author who) {
+void add_step(path_change& to, const transition& step, const journal_record& record,
+              bool is_others) {
   const bool is_restore = is_of_restore(record.by, record.tool);
   // With a person's undo the agent's change is gone, whoever asks.
   const bool is_undone =
       is_restore && to.by_agent && !to.other_since && to.before.same_as(step.after);
-  if (is_of_others(record, who) && !is_undone) {
+  if (is_others && !is_undone) {
     // What others have in a directory that the agent has made is told of itself.
     if (to.by_agent && !to.before.exists() && is_time_of_directory(step)) return;
     to.by_other = true;
     to.other_since = to.by_agent;
+    to.by_server = record.by != author::other ? cause_of(record) : cause();
     return;
   }
   if (!to.by_agent) to.before = step.before;
@@ -89,9 +90,12 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   to.by_work = to.by_work || !is_restore;
   const bool is_restored = is_restore && !is_taken_back && to.at_checkpoint.same_as(step.after);
   if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
-  if (is_restored) to.by_other = to.other_since = to.is_theirs = false;
+  if (is_restored) {
+    to.by_other = to.other_since = to.is_theirs = false;
+    to.by_server = {};
+  }
   drop_agents_share(to);
-  to.last = {};
+  to.last = to.by_server;
 }
 
 /// Whether with this step a person's undo is taken back, and all is the agent's as it was before.
@@ -109,7 +113,8 @@ bool give_back(path_change& to, const transition& step, const journal_record& re
 }
 
 /// To whom a step counts, also where it is told of somebody else later.
-void take_step(path_change& to, const transition& step, const journal_record& record, author who) {
+void take_step(path_change& to, const transition& step, const journal_record& record,
+               bool is_others) {
   if (give_back(to, step, record)) return;
   to.taken = nullptr;
   std::shared_ptr<const taken_back> taken;
@@ -121,7 +126,7 @@ void take_step(path_change& to, const transition& step, const journal_record& re
                                                           .by_work = to.by_work,
                                                           .is_theirs = to.is_theirs});
   if (!is_time_of_directory(step) || !(to.by_agent || to.by_other)) to.last = cause_of(record);
-  add_step(to, step, record, who);
+  add_step(to, step, record, is_others);
   to.is_of_restore = is_of_restore(record.by, record.tool);
   if (!to.by_agent) to.taken = std::move(taken);
 }
@@ -146,21 +151,25 @@ bool is_refresh(const store::impl& of, const path_changes& all, const std::strin
 result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
                                    const asked_by& asked) {
   path_changes all;
-  const auto add = [&](const journal_record& record, std::uint64_t) {
+  const std::uint64_t own = asked.who == author::other ? 0 : of.own_server();
+  const std::uint64_t own_start = of.offset_of_start();
+  const auto add = [&](const journal_record& record, std::uint64_t at_offset) {
     if (record.kind != record_kind::operation) return true;
+    const bool is_of_server =
+        own != 0 && record.server != 0 && record.server != own && at_offset >= own_start;
+    const bool is_others = is_of_server || is_of_others(record, asked.who);
     for (const transition& each : record.transitions) {
       const auto [at, is_first] = all.try_emplace(each.path);
       path_change& to = at->second;
       if (is_first) to.at_checkpoint = to.before = each.before;
-      const bool is_others = is_of_others(record, asked.who);
       const bool is_nobodys = is_others && is_refresh(of, all, each.path, each.before, each.after);
       if (is_first || !is_nobodys) to.time_ms = record.time_ms;
       if (is_nobodys) continue;
       if (is_others && to.by_agent && is_theirs_alone(of, all, to.before, each))
         drop_agents_share(to);
-      take_step(to, each, record, asked.who);
+      take_step(to, each, record, is_others);
     }
-    follow_moves(record, asked.who, all);
+    if (!is_others) follow_moves(record, all);
     return true;
   };
   PADDOCK_CHECK(of.log.read_from(offset, add, asked.bounds));

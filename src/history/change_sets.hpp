@@ -34,13 +34,15 @@ struct path_change {
   bool by_work = false;       ///< of the agent, beside restores; also if it was taken back
   bool is_of_restore = false; ///< its last step was one of a restore
   bool other_since = false;   ///< somebody else has changed it after the agent
+  cause by_server{};          ///< the last of those others, if that was another server's agent
   bool is_theirs = false; ///< the agent has moved something here in which others have had a hand
   std::shared_ptr<const taken_back> taken{}; ///< until something else happens there
 };
 using path_changes = std::map<std::string, path_change, std::less<>>;
 
 /// Who asks, and how long that may take. To a person what people have undone is like what a tool
-/// has restored: it can be taken back. To an agent it is somebody else's.
+/// has restored: it can be taken back. To an agent it is somebody else's, and so is what the agent
+/// of another server has done since its own server started. To a person both are agents.
 struct asked_by {
   author who = author::tool;
   work_bounds bounds{};

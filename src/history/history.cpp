@@ -270,6 +270,12 @@ result<void> store::impl::write(journal_record&& record, const work_bounds& boun
   return {};
 }
 
+std::uint64_t store::impl::offset_of_start() const {
+  const auto number = [](const placed_checkpoint& each) { return each.what.number; };
+  const auto own = std::ranges::find(checkpoints, start, number);
+  return own != checkpoints.end() ? own->offset : 0;
+}
+
 result<checkpoint> store::impl::mark(std::string_view label, bool is_start) {
   journal_record record{.kind = record_kind::checkpoint,
                         .number = last_number + 1,

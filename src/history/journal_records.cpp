@@ -9,10 +9,12 @@ namespace paddock::history {
 namespace {
 
 // A record: its size with this head (4 bytes, little-endian), XXH3-64 of the rest (8), kind (1),
-// number, time (8), then the members of journal_record. Numbers have seven bits a byte, the lowest
+// number, time (8), then the members of journal_record; the author plus 128 if the start's number of
+// its server follows. Numbers have seven bits a byte, the lowest
 // first. A text is its size and bytes; a path the number of bytes shared with the one before, and
 // the rest. A state is a byte of `holding` and the bits below, mode, size, two times, inode, and
 // the content's name if one is held.
+constexpr std::uint8_t server_bit = 0x80; ///< of the author: the server follows
 constexpr std::uint8_t ignored_bit = 0x40, unsure_bit = 0x80;
 constexpr std::uint8_t last_holding = static_cast<std::uint8_t>(holding::too_deep);
 constexpr std::uint8_t last_kind = static_cast<std::uint8_t>(known_kind::special);
@@ -108,7 +110,9 @@ std::string render(const journal_record& record) {
     put_number(bytes, record.files);
     put_u8(bytes, record.is_start ? 1 : 0);
   } else {
-    put_u8(bytes, static_cast<std::uint8_t>(record.by));
+    const std::uint8_t bit = record.server != 0 ? server_bit : 0;
+    put_u8(bytes, static_cast<std::uint8_t>(static_cast<std::uint8_t>(record.by) | bit));
+    if (bit != 0) put_number(bytes, record.server);
     put_text(bytes, record.tool);
     put_text(bytes, record.command);
     put_number(bytes, record.transitions.size());
@@ -152,9 +156,11 @@ std::optional<journal_record> parse_record(std::string_view bytes) {
     record.files = in.number();
     record.is_start = in.u8() != 0;
   } else {
-    const std::uint8_t by = in.u8();
+    const std::uint8_t head = in.u8();
+    const auto by = static_cast<std::uint8_t>(head & ~server_bit);
     if (by > static_cast<std::uint8_t>(author::other)) return std::nullopt;
     record.by = static_cast<author>(by);
+    if ((head & server_bit) != 0) record.server = in.number();
     record.tool = in.text();
     record.command = in.text();
     read_transitions(in, record);

@@ -31,6 +31,7 @@ struct journal_record {
   std::int64_t time_ms = 0;
   author by = author::other;
   std::string tool{}, command{};
+  std::uint64_t server = 0;              ///< as that of a cause
   std::vector<transition> transitions{}; ///< of one that was seen, `before` means nothing
   std::string label{};                   ///< of a checkpoint, as what follows
   std::uint64_t files = 0;

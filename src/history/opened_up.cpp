@@ -46,6 +46,8 @@ bool opened_up::open_some(const path_changes& all, const restore_request& reques
   std::erase_if(paths, [&](const std::string& path) { return entries_.contains(path); });
   if (paths.empty()) return false;
   by = all.at(paths.front()).last;
+  // For this restore the one who closed it is its own agent, also if it had an earlier server.
+  if (const std::uint64_t own = of_.own_server(); own != 0) by.server = own;
   // What is found open after a kill is put down to the one who closed it.
   if (auto mark = of_.put_mark(by, paths)) marks_.push_back(*std::move(mark));
   bool is_any = false;

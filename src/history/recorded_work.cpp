@@ -64,6 +64,7 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
   const impl::guard held(*impl_, impl::use::work, bounds);
   if (!held.ready() && is_ended(held.ready().error()))
     return unlooked(std::move(state), held.ready().error());
+  if (state->by.by != author::other) state->by.server = impl_->own_server();
   if (!held.ready()) {
     state->failure = impl_->trouble;
   } else {
@@ -93,6 +94,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
     return unlooked(std::move(state), read.error());
   const impl::guard held(*impl_, impl::use::work, bounds);
   result<void> done = held.ready();
+  state->by.server = impl_->own_server();
   if (done) {
     done = impl_->look_where_heard(bounds);
     if (done || !is_ended(done.error())) {

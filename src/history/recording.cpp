@@ -69,7 +69,7 @@ std::vector<running_command> store::impl::commands_under_way() const {
 
 result<work_marks::mark> store::impl::put_mark(const cause& by,
                                                std::span<const std::string> paths) {
-  journal_record work{.time_ms = now_ms(), .by = by.by, .tool = by.tool, .command = by.command};
+  journal_record work = operation_of(by, now_ms());
   for (const std::string& path : paths)
     work.transitions.push_back({.path = path});
   return marks.put(work, journal_room(kept_for::checkpoints));

@@ -228,9 +228,9 @@ std::string explain_failure(const error& e) {
   return std::string(text(e.code));
 }
 
-cause cause_of_restore(author by) {
+cause cause_of_restore(author by, std::uint64_t server) {
   if (by == author::other) return {.by = by, .tool = std::string(persons_undo)};
-  return {.by = author::tool, .tool = "restore"};
+  return {.by = author::tool, .tool = "restore", .server = server};
 }
 
 result<void> store::impl::absorb_restored(const restore_plan& plan, const cause& by) {
@@ -282,7 +282,7 @@ result<void> store::impl::recover() {
     return each.by == author::other && each.tool == persons_undo;
   });
   return absorb_restored(restored_by(plan),
-                         cause_of_restore(is_persons ? author::other : author::tool));
+                         cause_of_restore(is_persons ? author::other : author::tool, 0));
 }
 
 result<void, detailed_error> store::impl::carry_out(const restore_plan& plan,
@@ -339,7 +339,7 @@ result<restore_outcome, detailed_error> store::restore(const restore_request& re
   if (out.restored == 0 || is_trial) return out;
   PADDOCK_TRY(const checkpoint before, impl_->mark("before restore", false));
   out.before = before.number;
-  const cause by = cause_of_restore(request.by);
+  const cause by = cause_of_restore(request.by, impl_->own_server());
   auto mark = impl_->put_mark(by, touched_by(plan));
   const auto done = impl_->carry_out(plan, request.bounds, out.kept);
   opened.close(done ? plan.steps : std::vector<restore_step>());

@@ -47,6 +47,7 @@ public:
                        .by_other = each.by_other,
                        .other_since = each.other_since,
                        .is_theirs = each.is_theirs,
+                       .by_server = each.by_server.by != author::other,
                        .by_restore = is_of_restore(each.last.by, each.last.tool)};
     take_moves_back();
     rules_.find_unfit(has_, [&](const std::string& path) { return meant_.mean(path); });
@@ -133,6 +134,7 @@ private:
       there.by_tool = there.by_tool || each.by_tool;
       there.by_other = there.by_other || each.by_other;
       there.other_since = there.other_since || each.other_since;
+      there.by_server = there.by_server || each.by_server;
     }
   }
 
@@ -354,9 +356,16 @@ private:
                          "repository since are by an agent");
     const std::string hindered = hindrance(path, each);
     if (!each.by_agent && each.by_other && !is_persons() && !request_.force)
-      return conflict_with_others(path, "it was changed, but not by an agent", hindered);
+      return conflict_with_others(path,
+                                  each.by_server ? "it was changed by the agent of another server"
+                                                 : "it was changed, but not by an agent",
+                                  hindered);
     if (each.other_since && !request_.force)
-      return conflict_with_others(path, "it was changed since, not by an agent", hindered);
+      return conflict_with_others(path,
+                                  each.by_server
+                                      ? "it was changed since, by the agent of another server"
+                                      : "it was changed since, not by an agent",
+                                  hindered);
     if (each.is_theirs && !each.wanted.exists() && !request_.force)
       return conflict_with_others(path, "it was not made by an agent, which only moved it here",
                                   hindered);

@@ -20,6 +20,7 @@ namespace paddock::history {
 struct placed_change {
   known_state wanted{}, present{};
   bool by_agent = false, by_tool = false, by_other = false, other_since = false, is_theirs = false;
+  bool by_server = false;  ///< of others, the agent of another server
   bool by_restore = false; ///< the last step was one's
 };
 using placed_changes = std::map<std::string, placed_change, std::less<>>;

@@ -63,7 +63,7 @@ private:
 };
 
 [[nodiscard]] inline cause cause_of(const journal_record& work) {
-  return {.by = work.by, .tool = work.tool, .command = work.command};
+  return {.by = work.by, .tool = work.tool, .command = work.command, .server = work.server};
 }
 /// A record for transitions of that cause.
 [[nodiscard]] inline journal_record operation_of(const cause& by, std::int64_t time_ms) {
@@ -71,7 +71,8 @@ private:
           .time_ms = time_ms,
           .by = by.by,
           .tool = by.tool,
-          .command = by.command};
+          .command = by.command,
+          .server = by.server};
 }
 /// Whether work under way may have changed anything, beside a tool whose paths say what.
 [[nodiscard]] inline bool is_command(const journal_record& work) {
@@ -225,6 +226,12 @@ struct store::impl {
   [[nodiscard]] std::optional<std::int64_t> running_since_ns();
   /// The commands that do, the first to begin first.
   [[nodiscard]] std::vector<running_command> commands_under_way() const;
+  /// The number of this server's start; 0: a person's look.
+  [[nodiscard]] std::uint64_t own_server() const noexcept {
+    return purpose == session::serve ? start : 0;
+  }
+  /// Where the journal goes on behind `start`; 0: that is gone.
+  [[nodiscard]] std::uint64_t offset_of_start() const;
   /// Whom differences are put down to that no tool has announced.
   [[nodiscard]] cause unannounced() const;
   /// What an entry holds, read and not yet kept. `asked`: also in ignored directories.
@@ -335,8 +342,8 @@ inline constexpr const char* damage_notice =
 [[nodiscard]] inline bool is_ended(const error& e) noexcept {
   return e.code == error_code::cancelled || e.code == error_code::timed_out;
 }
-/// Whose a restore is, by who asks for it.
-[[nodiscard]] cause cause_of_restore(author by);
+/// Whose a restore is, by who asks for it, through which server.
+[[nodiscard]] cause cause_of_restore(author by, std::uint64_t server);
 /// What the store's failure means, as a clause.
 [[nodiscard]] std::string explain_failure(const error& e);
 

@@ -128,7 +128,8 @@ result<void> remove_changes(int all, const std::string& name, std::int64_t oldes
   return sys::unlinkat(all, name.c_str(), AT_REMOVEDIR);
 }
 
-/// What a killed process has noted for a workspace in which nobody runs a command any more.
+/// What a killed process has noted for a workspace in which nobody runs a command any more, or for
+/// skills that nobody changes.
 result<void> remove_mark(int all, const std::string& name, std::int64_t oldest_ns) {
   PADDOCK_TRY(const auto mark, lock_file(all, name.c_str()));
   PADDOCK_TRY(const auto status, sys::fstat(mark.get()));
@@ -165,7 +166,8 @@ void remove_unused_stores(int all, const store_in_use& own, std::uint64_t days_m
   const std::int64_t oldest_ns = std::min(sys::file_clock_ns(), newest_ns) - days * day_ns;
   for (const std::string& name : *names) {
     if (name.starts_with(change_state_prefix)) (void)remove_changes(all, name, oldest_ns);
-    if (name.starts_with(command_mark_prefix)) (void)remove_mark(all, name, oldest_ns);
+    if (name.starts_with(command_mark_prefix) || name.starts_with(staging_prefix))
+      (void)remove_mark(all, name, oldest_ns);
   }
   std::ranges::sort(found, {}, &store_beside::used_ns);
   std::size_t removed = 0;

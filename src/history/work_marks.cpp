@@ -49,7 +49,8 @@ std::string render_mark(const journal_record& work) {
                       .time_ms = work.time_ms,
                       .by = work.by,
                       .tool = std::string(first_of(work.tool)),
-                      .command = std::string(first_of(work.command))};
+                      .command = std::string(first_of(work.command)),
+                      .server = work.server};
   bool is_told = true;
   for (const transition& each : work.transitions) {
     is_told = is_told && is_path(each.path); // the root is everything

@@ -31,9 +31,10 @@ open_private_directory(const file_status& workspace, std::string_view directory,
                        missing_directories missing = missing_directories::make);
 
 /// What lies in the directory of the state, beside histories: a directory for the changes of
-/// several files of a workspace, a file for each command that runs, and one for their turns.
+/// several files of a workspace, a file for each command that runs, one for their turns, and one
+/// for each change of skills.
 inline constexpr std::string_view change_state_prefix = "changes-",
-                                  command_mark_prefix = "command-";
+                                  command_mark_prefix = "command-", staging_prefix = ".staging-";
 inline constexpr const char* command_turns_name = "turns";
 
 /// Puts the names in a directory on the disk. Some may not be read: nothing is lost then but by a

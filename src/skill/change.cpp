@@ -106,7 +106,7 @@ result<skill> skill_store::add(std::string_view id, std::string_view name,
   const durability wanted = state_->options.durability;
   PADDOCK_TRY(const auto user, open_for_change(*state_->base, state_->options));
   {
-    PADDOCK_TRY(auto stage, staging::create(*state_->base, user));
+    PADDOCK_TRY(auto stage, staging::create(*state_->base, state_->options, user));
     PADDOCK_TRY(const auto file, write_new_file(stage.fd(), text, 0666));
     PADDOCK_CHECK(sync_file(file.get(), wanted));
     PADDOCK_TRY([[maybe_unused]] const auto done,
@@ -155,7 +155,7 @@ result<void> skill_store::remove(std::string_view id) const {
   PADDOCK_TRY(const auto there, open_skill_directory(base, state_->options, skill_source::user));
   if (there && has_entry(*there, checked)) {
     PADDOCK_TRY(const auto user, open_for_change(base, state_->options));
-    return take_away(base, user, checked, state_->options.durability);
+    return take_away(base, state_->options, user, checked);
   }
   PADDOCK_TRY(const auto system, open_skill_directory(base, state_->options, skill_source::system));
   if (system && has_entry(*system, checked)) return error{error_code::read_only, 0, "system skill"};

@@ -76,7 +76,7 @@ public:
 
     PADDOCK_TRY(const auto user, open_for_change(base_, options_));
     {
-      PADDOCK_TRY(auto stage, staging::create(base_, user));
+      PADDOCK_TRY(auto stage, staging::create(base_, options_, user));
       PADDOCK_CHECK(write_all_into(stage.fd()));
       auto done = stage.publish(id, in_.options.overwrite, options_.durability,
                                 {.cancelled = in_.options.cancelled});

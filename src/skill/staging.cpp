@@ -7,6 +7,7 @@
 #include "file/remove_tree.hpp"
 #include "file/replace.hpp"
 #include "path/directory_moves.hpp"
+#include "path/private_directory.hpp"
 #include "sys/lock_wait.hpp"
 #include "sys/syscall.hpp"
 
@@ -88,8 +89,11 @@ result<opened> open_for_change(const root& base, const skill_store_options& opti
     found = base.open_beneath(path, access::directory);
   }
   if (!found) return found.error();
-  for (auto& own : take_remembered(found->fd.get()))
-    (void)remove_own(found->fd.get(), std::move(own)).has_value();
+  const int user = found->fd.get();
+  const auto remove = [&](own_entry own) { (void)remove_own(user, std::move(own)).has_value(); };
+  for (auto& own : take_remembered(user))
+    remove(std::move(own));
+  remove_abandoned(base, options.state_directory, user, remove);
   return found;
 }
 
@@ -103,12 +107,16 @@ result<change_lock> change_lock::acquire(int directory, const work_bounds& bound
   return change_lock(std::move(fd));
 }
 
-result<staging> staging::create(const root& base, const opened& in) {
+result<staging> staging::create(const root& base, const skill_store_options& options,
+                                const opened& in) {
   const int user = in.fd.get();
   PADDOCK_TRY(const auto name, unused_name(staging_prefix));
+  staging_record record(base, options.state_directory, user, name);
   PADDOCK_CHECK(sys::mkdirat(user, name.c_str(), 0777));
   auto fd = sys::openat(user, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   auto hidden = fd ? sys::openat(fd->get(), ".", O_PATH | O_DIRECTORY) : fd.error();
+  if (const auto made = hidden ? sys::status_at(hidden->get(), "") : hidden.error())
+    record.add(*made);
   bool is_new = true; // and no other directory that has got the name
   const result<void> looked =
       hidden ? for_each_entry(fd->get(), [&](auto, unsigned char) { return is_new = false; })
@@ -118,12 +126,13 @@ result<staging> staging::create(const root& base, const opened& in) {
     return looked.error();
   }
   if (!is_new) return error{error_code::conflict, 0, "staging"};
-  return staging(base, in, name, *std::move(fd), *std::move(hidden));
+  return staging(base, in, std::move(record), name, *std::move(fd), *std::move(hidden));
 }
 
 staging::staging(staging&& other) noexcept
-    : base_(other.base_), path_(other.path_), user_(other.user_), fd_(std::move(other.fd_)),
-      hidden_(std::move(other.hidden_)), armed_(std::exchange(other.armed_, false)) {}
+    : base_(other.base_), path_(other.path_), user_(other.user_), record_(std::move(other.record_)),
+      fd_(std::move(other.fd_)), hidden_(std::move(other.hidden_)),
+      armed_(std::exchange(other.armed_, false)) {}
 
 staging::~staging() {
   if (armed_) (void)remove_own(user_, std::move(hidden_)).has_value();
@@ -156,6 +165,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
     PADDOCK_TRY(const auto now, sys::status_at(old->get(), ""));
     PADDOCK_TRY(auto parent, sys::openat(user_, ".", O_PATH | O_DIRECTORY));
     PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
+    record_.add(now);
     const auto done =
         sys::renameat2(user_, hidden_.name.c_str(), user_, id.c_str(), RENAME_EXCHANGE);
     if (!done && done.error().code == error_code::not_found) continue;
@@ -171,9 +181,11 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
   return error{error_code::conflict, 0, "publish"};
 }
 
-result<void> take_away(const root& base, const opened& in, const component& id, durability wanted) {
+result<void> take_away(const root& base, const skill_store_options& options, const opened& in,
+                       const component& id) {
   const int user = in.fd.get();
   PADDOCK_TRY(const auto hidden, unused_name(staging_prefix));
+  const staging_record record(base, options.state_directory, user, hidden);
   own_entry old{.name = id, .made = {}};
   {
     PADDOCK_TRY(const auto lock, change_lock::acquire(user, {}));
@@ -185,12 +197,14 @@ result<void> take_away(const root& base, const opened& in, const component& id, 
       return error{error_code::not_a_directory, ENOTDIR, "skill"}; // somebody's file, and no skill
     PADDOCK_TRY(auto parent, sys::openat(user, ".", O_PATH | O_DIRECTORY));
     PADDOCK_CHECK(check_writable({.parent = std::move(parent), .name = id, .existing = now}));
+    record.add(now);
     const auto moved = sys::renameat2(user, id.c_str(), user, hidden.c_str(), 0);
     // A layered file system may refuse to rename what lies in a lower layer.
     if (!moved && is_unsupported(moved.error())) return remove_entry(user, old);
     if (!moved) return moved.error();
     PADDOCK_CHECK(check_renamed(user, id, hidden, now));
-    if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user)); // before its files go
+    // Before its files go.
+    if (options.durability != durability::none) PADDOCK_CHECK(sys::fsync(user));
   }
   old.name = hidden;
   return remove_own(user, std::move(old));

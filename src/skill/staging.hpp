@@ -5,10 +5,12 @@
 // directory beside the skills and renamed into its place; what it replaces takes the hidden name
 // and is removed. Both are held open and looked at again after each rename; where another directory
 // has got one of the names, the rename is undone. What cannot be removed is tried again by this
-// process's next change. What a killed process leaves stays: its name says nothing that anybody
-// else could not have written.
+// process's next change. What a killed process leaves is removed by the next change, if there is a
+// record of it (staging_record.hpp); else it stays: its name says nothing that anybody else could
+// not have written.
 
 #include "file/leftover.hpp"
+#include "skill/staging_record.hpp"
 
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>
@@ -22,11 +24,8 @@
 
 namespace paddock {
 
-/// Names of hidden directories are this prefix and 32 hexadecimal digits.
-inline constexpr std::string_view staging_prefix = ".staging-";
-
-/// Opens the user's directory for a change, making it first if it is missing, and tries again to
-/// remove what earlier changes of this process could not.
+/// Opens the user's directory for a change, making it first if it is missing, and removes what
+/// earlier changes have left: those of this process, and those that were killed.
 [[nodiscard]] result<opened> open_for_change(const root& base, const skill_store_options& options);
 
 /// Keeps other changes, of this process and of others, away from a directory while it lives. Where
@@ -45,7 +44,8 @@ class staging {
 public:
   /// `user` is the user's directory. Both have to outlive this. Errors: conflict (somebody has
   /// exchanged the new directory), and as of sys::mkdirat.
-  [[nodiscard]] static result<staging> create(const root& base, const opened& user);
+  [[nodiscard]] static result<staging> create(const root& base, const skill_store_options& options,
+                                              const opened& user);
   staging(staging&& other) noexcept;
   staging& operator=(staging&&) = delete;
   ~staging(); ///< removes what this has put at the hidden name
@@ -61,14 +61,15 @@ public:
                                         const work_bounds& bounds);
 
 private:
-  staging(const root& base, const opened& user, const component& name, file_descriptor fd,
-          file_descriptor hidden) noexcept
-      : base_(&base), path_(user.path), user_(user.fd.get()),
+  staging(const root& base, const opened& user, staging_record record, const component& name,
+          file_descriptor fd, file_descriptor hidden) noexcept
+      : base_(&base), path_(user.path), user_(user.fd.get()), record_(std::move(record)),
         fd_(std::move(fd)), hidden_{.name = name, .made = std::move(hidden)} {}
 
   const root* base_;
   std::string_view path_; ///< of the user's directory
   int user_ = -1;
+  staging_record record_;
   file_descriptor fd_;
   own_entry hidden_; ///< what stands at the hidden name: the new directory, later what it replaced
   bool armed_ = true;
@@ -78,7 +79,7 @@ private:
 /// this process's next change tries again to remove the rest. Errors: not_found, read_only,
 /// conflict (a command keeps it in place, or somebody has exchanged it), timed_out, those of
 /// removing.
-[[nodiscard]] result<void> take_away(const root& base, const opened& user, const component& id,
-                                     durability wanted);
+[[nodiscard]] result<void> take_away(const root& base, const skill_store_options& options,
+                                     const opened& user, const component& id);
 
 } // namespace paddock

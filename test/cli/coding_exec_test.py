@@ -6,8 +6,12 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import Page  # noqa: E402
 
 SERVER = os.environ["PADDOCK_MCP"]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -243,6 +247,16 @@ class Worktrees(unittest.TestCase):
         self.assertNotIn("commits", first.call("restore", paths=["file"], dryRun=True)["notice"])
         person = [os.environ["PADDOCK"], "undo", "-n", "-w", self.folder / "a", "--history", self.folder / "history"]
         self.assertIn(words, subprocess.run(person, capture_output=True, encoding="utf-8").stderr)
+        told = {"repository": f"{self.main}/.git", "from": was, "to": is_now}
+        as_json = json.loads(subprocess.run([*person, "--json"], capture_output=True, encoding="utf-8").stdout)
+        self.assertEqual(as_json.get("commitsLeft"), told)
+        one = subprocess.run([*person, "--json", "file"], capture_output=True, encoding="utf-8", cwd=self.folder / "a")
+        self.assertNotIn("commitsLeft", json.loads(one.stdout))
+        page = Page(self.folder / "a", self.folder / "history")
+        self.addCleanup(page.close)
+        for body, commits in [({}, told), ({"paths": ["file"]}, None)]:
+            answer = json.loads(page.ask("POST", "api/undo", {**body, "check": True}))
+            self.assertEqual(answer.get("commitsLeft"), commits)
         done = first.call("restore")
         self.assertGreater(done["restored"], 0)
         self.assertIn(words, done["notice"])

@@ -262,6 +262,7 @@ class PersonsGit(unittest.TestCase):
                 self.sh(go_on, inside)
                 self.assertFalse(self.canary.exists(), told.stderr)
                 self.assertIn("made-by-command", told.stderr)
+                self.assertIn("was written during the command, and leads", told.stderr)
         begin = (f"for i in a b; do echo $i > tracked; {person} commit -qam $i; done; git checkout -q -b side HEAD~2; echo c > tracked; "
                  f"{person} commit -qam c; echo d > d; git add d; {person} commit -qm d; git checkout -q main; {person} cherry-pick main..side; "
                  "echo e > tracked; git add tracked")
@@ -277,6 +278,53 @@ class PersonsGit(unittest.TestCase):
         told = server.call("writeTextFile", path=todo, text="x true\n")
         self.assertIn("git keeps its own there", told["message"])
         server.close()
+
+    def test_a_rebase_in_a_worktree_that_a_person_continues(self):
+        evil = 'printf "#!/bin/sh\\n$CANARY" > evil; chmod +x evil; '
+        begin = "for i in 1 2 3; do echo $i > n; git add n; git commit -qm $i; done; git checkout -q -b side HEAD~2; echo s > n; git add n; git commit -qm s; "
+        rows = {
+            "a step": ("rebase", "git rebase theirs", 'echo "exec $CANARY" >> "$(git rev-parse --git-path rebase-merge/git-rebase-todo)"'),
+            "a rebase of its own": ("rebase", "true", 'agent rebase -q --exec "$CANARY" theirs'),
+            "a strategy": ("rebase", "git rebase theirs", evil + 'D=$(git rev-parse --git-path rebase-merge); printf ./../evil > $D/strategy; '
+                           'echo "pick $(git rev-parse theirs~1)" > $D/git-rebase-todo; mkdir git-merge-.'),
+            "options": ("cherry-pick", "git cherry-pick theirs~1 theirs", evil + 'mkdir git-merge-.; '
+                        'printf "[options]\\n\\tstrategy = ./../evil\\n" >> "$(git rev-parse --git-path sequencer/opts)"'),
+        }
+        for name, (verb, start, prepare) in rows.items():
+            with self.subTest(name):
+                for is_outside in True, False:
+                    main = self.repository(f"{name} {is_outside}".replace(" ", "-"))
+                    place = main.parent / f"{main.name}-tree"
+                    self.sh(f"git worktree add -q -b theirs {place}", main)
+                    self.sh(f"{begin}{start}", place)
+                    if is_outside:
+                        told = self.sh(self.script(prepare), place)
+                    else:
+                        server = Server(place, "--git-worktree", environment=self.environment)
+                        told = server.run(self.script(prepare))
+                        server.close()
+                        self.assertIn("made-by-command", str(told))
+                        self.assertIn("was written during the command, and leads", str(told))
+                    self.canary.unlink(missing_ok=True)
+                    done = self.sh(f"echo n > n; git add n; GIT_EDITOR=true git {verb} --continue", place)
+                    self.assertEqual(self.canary.exists(), is_outside, (told, done))
+                    self.canary.unlink(missing_ok=True)
+
+    def test_a_rebase_of_an_agent_in_a_worktree_goes_on(self):
+        main = self.repository("worktree")
+        place = main.parent / "agents-tree"
+        self.sh(f"git worktree add -q -b theirs {place}", main)
+        server = Server(place, "--git-worktree", environment=self.environment)
+        scripts = ["for i in 1 2; do echo $i > n; git add n; agent commit -qm $i; done; git checkout -q -b side HEAD~1; echo s > n; git add n; "
+                   "agent commit -qm s; echo t > t; git add t; agent commit -qm t; ! agent rebase -q theirs",
+                   "echo n > n; git add n; agent rebase --continue", "git checkout -q -b more; echo u > u; git add u; agent commit -qm u; git checkout -q side; ! agent cherry-pick theirs~1 more",
+                   "echo m > n; git add n; agent cherry-pick --continue"]
+        for script in scripts:
+            told = server.run(f"{MAKE}\nexport GIT_EDITOR=true\n{script}")
+            self.assertNotIn("made-by-command", str(told))
+            self.assertNotIn("error", told, script)
+        server.close()
+        self.assertEqual([(place / name).read_text() for name in "ntu"], ["m\n", "t\n", "u\n"])
 
     def test_a_rebase_of_an_agent_goes_on_in_its_next_command(self):
         workspace = self.repository("agents-rebase")

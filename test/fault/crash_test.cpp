@@ -33,6 +33,7 @@ using test::ending;
 using test::has;
 using test::is_part_of;
 using test::operation;
+using test::outcome_of;
 using test::picture;
 using test::trait;
 using test::workbench;
@@ -197,6 +198,68 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
 }
 
 // What the fault tests count is what there is: no call gets to the kernel past the wrappers.
+class skill_crash_test : public crash_test {
+protected:
+  [[nodiscard]] skill_store open_store(const std::string& state_directory) const {
+    auto made = skill_store::open(w.skills->root_shared(), {.state_directory = state_directory});
+    if (!made) std::abort();
+    return *std::move(made);
+  }
+  /// As before, but with a change of skills by `next` after each kill.
+  tally kill_and_go_on(const operation& op, const skill_store& next) {
+    states s;
+    w.reset();
+    s.before = picture_of(w.t, "ws");
+    EXPECT_FALSE(op.run(w).error);
+    s.after = picture_of(w.t, "ws");
+    tally t;
+    const auto look = [&](std::size_t at) {
+      picture now = picture_of(w.t, "ws");
+      ++t.kills;
+      t.leftovers += test::take_leftovers(now).empty() ? 0 : 1;
+      EXPECT_TRUE(is_consistent(op, now, s)) << op.name << " at " << at;
+      EXPECT_TRUE(next.add("next", "Next", "Comes next."));
+      now = picture_of(w.t, "ws");
+      t.kept += test::take_leftovers(now).empty() ? 0 : 1;
+      EXPECT_TRUE(std::filesystem::is_empty(notes)) << op.name << " at " << at;
+    };
+    const auto prepare = [&] {
+      w.reset();
+      std::filesystem::remove_all(notes);
+      std::filesystem::create_directory(notes);
+      std::filesystem::permissions(notes, std::filesystem::perms::owner_all);
+    };
+    const auto work = [&] { return !op.run(w).error; };
+    EXPECT_TRUE(test::kill_at_each({.stride = test::campaign_step()}, prepare, work, look));
+    return t;
+  }
+
+  const std::string notes = w.t / "notes";
+};
+INSTANTIATE_TEST_SUITE_P(every, skill_crash_test, testing::Values(resolver::automatic));
+
+TEST_P(skill_crash_test, the_next_change_removes_what_a_killed_one_has_left) {
+  for (const std::string& state : {notes, std::string()}) { // the second is the control
+    const skill_store store = open_store(state);
+    const auto importing = [&](const std::string& id) {
+      return [&store, id](const workbench& bench) {
+        return outcome_of(
+            store.import(bench.t / "source", {.id = id, .overwrite = overwrite::replace}));
+      };
+    };
+    const operation changes[] = {
+        {"add", [&](const auto&) { return outcome_of(store.add("beta", "Beta", "New.")); }},
+        {"import", importing("imp")},
+        {"overwrite", importing("alpha")},
+        {"remove", [&](const auto&) { return outcome_of(store.remove("alpha")); }}};
+    for (const operation& op : changes) {
+      const tally t = kill_and_go_on(op, store);
+      EXPECT_GT(t.leftovers, test::campaign_met(2)) << op.name;
+      EXPECT_EQ(t.kept, state.empty() ? t.leftovers : 0U) << op.name;
+    }
+  }
+}
+
 TEST_P(crash_test, control_the_wrappers_see_every_call) {
   if (test::instrumented) GTEST_SKIP() << "a sanitizer makes system calls of its own";
   for (const auto& op : test::changing_operations()) {

@@ -9,6 +9,9 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -140,6 +143,67 @@ TEST_F(skill_held, nor_is_it_lost_however_often_they_are_exchanged) {
         if (HasFailure()) return;
         if (!is_hit) break;
       }
+}
+
+class skill_notes : public skill_held {
+protected:
+  skill_notes() {
+    t.directory("notes");
+    t.directory("out/demo");
+    t.file("out/demo/SKILL.md", test::skill_md("demo", "new"));
+    EXPECT_EQ(0, ::chmod((t / "notes").c_str(), 0700));
+    start_anew(false);
+  }
+  [[nodiscard]] skill_store open_noting() const {
+    return open_store({.state_directory = t / "notes"});
+  }
+  /// Imports, and calls this when the files are written.
+  template <class Do> auto import_and(const skill_store& store, Do then) const {
+    return store.import(t / "out/demo", {.on_progress = [&](auto...) { then(); }});
+  }
+  void be_killed_in_an_import() const {
+    const pid_t child = ::fork();
+    if (child == 0) (void)import_and(open_noting(), [] { ::_exit(0); });
+    int status = 0;
+    ASSERT_EQ(child, ::waitpid(child, &status, 0));
+    ASSERT_EQ(1U, hidden().size());
+  }
+};
+
+TEST_F(skill_notes, a_change_that_lives_keeps_its_directory) {
+  const auto one = open_noting(), other = open_noting();
+  EXPECT_TRUE(import_and(one, [&] {
+    EXPECT_TRUE(other.add("beside", "Beside", "Meanwhile."));
+    EXPECT_EQ(1U, hidden().size());
+  }));
+  EXPECT_TRUE(is_new());
+  EXPECT_TRUE(hidden().empty());
+}
+
+TEST_F(skill_notes, what_somebody_has_put_in_its_place_stays) {
+  be_killed_in_an_import();
+  ASSERT_TRUE(exchange(exchanged::hidden));
+  EXPECT_TRUE(open_noting().add("next", "Next", "Comes next."));
+  EXPECT_EQ(1U, persons_texts());
+  EXPECT_EQ(1U, hidden().size());
+  EXPECT_TRUE(fs::is_empty(t / "notes"));
+}
+
+TEST_F(skill_notes, other_skills_leave_it_alone) {
+  be_killed_in_an_import();
+  const auto elsewhere = open_store({.user_directory = "mine", .state_directory = t / "notes"});
+  EXPECT_TRUE(elsewhere.add("next", "Next", "Comes next."));
+  EXPECT_EQ(1U, hidden().size());
+  EXPECT_TRUE(open_noting().add("next", "Next", "Comes next."));
+  EXPECT_TRUE(hidden().empty());
+  EXPECT_TRUE(fs::is_empty(t / "notes"));
+}
+
+TEST_F(skill_notes, an_agent_that_can_write_the_notes_is_not_believed) {
+  t.directory("ws/notes");
+  EXPECT_EQ(0, ::chmod((t / "ws/notes").c_str(), 0700));
+  EXPECT_TRUE(open_store({.state_directory = t / "ws/notes"}).add("one", "One", "Is added."));
+  EXPECT_TRUE(fs::is_empty(t / "ws/notes"));
 }
 
 } // namespace

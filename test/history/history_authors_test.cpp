@@ -15,6 +15,7 @@
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -329,6 +330,52 @@ TEST_F(HistoryAuthors, AFullStoreIsSaidByTheTool) {
   auto another = store->before_tool("write", small);
   write("small", "y");
   EXPECT_EQ(another.finish(), "");
+}
+
+/// How much came back, and why not more.
+std::string words_of(const history::restore_outcome& done) {
+  std::string all = std::to_string(done.restored) + " restored";
+  for (const history::restore_conflict& each : done.conflicts)
+    all += "; " + each.path + ": " + each.reason;
+  return all;
+}
+
+TEST_F(HistoryAuthors, TheAgentOfAnotherServerIsSomebodyElseForARestore) {
+  for (const bool is_command : {false, true}) {
+    const std::string file = is_command ? "c" : "t", fresh = file + "/new", by = file + "/by";
+    for (const std::string& each : {by, file + "/mine"})
+      write(each, "0");
+    const auto one = begun(), two = begun();
+    const auto edit = [&](history::store& in, const std::string& path, const std::string& bytes) {
+      auto recording = is_command ? in.before_command("exec", "edit")
+                                  : in.before_tool("writeTextFile", std::span(&path, 1));
+      write(path, bytes);
+      EXPECT_EQ(recording.finish(), "");
+    };
+    edit(*one, by, "1");
+    edit(*one, file + "/mine", "1");
+    edit(*two, by, "2");
+    edit(*two, fresh, "n");
+    const std::string before = now();
+    EXPECT_EQ(words_of(*one->restore({})),
+              "0 restored; " + by + ": it was changed since, by the agent of another server");
+    EXPECT_EQ(words_of(*one->restore({.paths = {fresh}})),
+              "0 restored; " + fresh + ": it was changed by the agent of another server");
+    EXPECT_EQ(now(), before);
+    // What is only its own comes back; and of the other one what it has met.
+    EXPECT_EQ(words_of(*one->restore({.paths = {file + "/mine"}})), "1 restored");
+    EXPECT_EQ(words_of(*two->restore({})), "3 restored"); // with the directory's time
+    EXPECT_EQ(tree.content("ws/" + by), "1");
+    EXPECT_FALSE(fs::exists(workspace() + '/' + fresh));
+    // A person takes all back, and to a later server what was before it counts as its own.
+    edit(*two, by, "3");
+    EXPECT_EQ(words_of(*one->restore({.by = history::author::other})), "1 restored");
+    EXPECT_EQ(tree.content("ws/" + by), "0");
+    edit(*two, by, "4");
+    const std::uint64_t start = one->state().start;
+    EXPECT_EQ(words_of(*begun()->restore({.to = start})), "1 restored");
+    EXPECT_EQ(tree.content("ws/" + by), "0");
+  }
 }
 
 } // namespace

@@ -45,7 +45,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class who : unsigned char { tool, command, person };
+enum class who : unsigned char { tool, command, server, person };
 /// Rules that are wrong on purpose: the comparison has to find each of them.
 enum class wrong : unsigned char { nothing, mode, link, bytes, deletion, author };
 
@@ -206,7 +206,7 @@ private:
     model_.now = test::copy_of(workspace());
     for (const auto& [at, each] : model_.now)
       if (each.kind == 'd') touched_.insert(at);
-    took(who::command);
+    took(who::server);
     ++kills_;
   }
 
@@ -366,14 +366,17 @@ private:
 
   /// What the copies say of each path: by whom it was changed since, and what it was before.
   struct authors {
-    bool by_agent = false, by_person = false;
+    bool by_agent = false, by_server = false, by_person = false;
   };
   [[nodiscard]] std::map<std::string, authors> authors_since(std::size_t first) const {
     std::map<std::string, authors> all;
     for (std::size_t i = first + 1; i < steps_.size(); ++i) {
       const model_copy &before = steps_[i - 1].after, &after = steps_[i].after;
       const auto mark = [&](const std::string& path) {
-        (steps_[i].by == who::person ? all[path].by_person : all[path].by_agent) = true;
+        authors& of = all[path];
+        (steps_[i].by == who::person   ? of.by_person
+         : steps_[i].by == who::server ? of.by_server
+                                       : of.by_agent) = true;
       };
       for (const auto& path : test::paths_of(before, after)) {
         const std::string kind = test::kind_of_change(before, after, path);
@@ -416,8 +419,9 @@ private:
     }
     for (const auto& path : test::paths_of(before, after)) {
       const auto author = changed_by.find(path);
-      // What both have changed is told as of the agent's first change.
-      if (author != changed_by.end() && author->second.by_agent && author->second.by_person)
+      // What the agent has changed beside others is told as of the agent's first change.
+      if (author != changed_by.end() && author->second.by_agent &&
+          (author->second.by_server || author->second.by_person))
         continue;
       const std::string wanted = test::kind_of_change(before, after, path);
       const auto found = kinds.find(path);
@@ -433,7 +437,9 @@ private:
   void compare_author(const history::change& each, const std::map<std::string, authors>& changed_by,
                       wrong rule) {
     const auto author = changed_by.find(each.path);
-    if (author == changed_by.end() || author->second.by_agent == author->second.by_person) return;
+    if (author == changed_by.end()) return;
+    const bool is_agents = author->second.by_agent || author->second.by_server;
+    if (is_agents == author->second.by_person) return;
     if (each.kind == history::change_kind::moved || each.entry == entry_kind::directory) return;
     const bool is_persons = author->second.by_person != (rule == wrong::author);
     if (is_persons != (each.by == history::author::other))
@@ -446,7 +452,7 @@ private:
     // What is the agent's alone needs no force.
     const bool is_agents =
         std::none_of(steps_.begin() + static_cast<std::ptrdiff_t>(to.step) + 1, steps_.end(),
-                     [](const step& each) { return each.by == who::person; });
+                     [](const step& each) { return each.by >= who::server; });
     history::restore_request request{.to = to.number};
     if (!is_agents || below(2) == 0) {
       request.paths = {""};

@@ -211,8 +211,10 @@ TEST_F(HistoryRetention, AWrongByteTakesNoMoreThanItsRecord) {
   {
     const auto store = begun();
     start = store->state().start;
+    // Longer than 256 bytes: a size that is wrong by a bit leads to no other record.
     for (int i = 0; i < 4; ++i)
-      run(*store, "echo x > f" + std::to_string(i) + "; echo " + std::to_string(i) + " > old");
+      run(*store, "true and so on; echo x > f" + std::to_string(i) + "; echo " + std::to_string(i) +
+                      " > old");
   }
   const auto saved = all_files();
   shell("cp -a . ../saved");

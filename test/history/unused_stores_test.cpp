@@ -172,19 +172,21 @@ TEST_F(UnusedStores, WhatElseNobodyUsesGoes) {
   tree.file((needed / "record").string().substr(tree.path().size() + 1), "x");
   const fs::path mark = fs::path(state_directory()) / "command-1-2-3",
                  held = fs::path(state_directory()) / "command-1-2-4",
+                 note = fs::path(state_directory()) / ".staging-00",
                  another = fs::path(state_directory()) / "notes";
-  for (const fs::path& each : {mark, held, another})
+  for (const fs::path& each : {mark, held, note, another})
     std::ofstream(each) << "x";
   const int in_use = ::open((locked / "lock").c_str(), O_RDWR | O_CLOEXEC),
             running = ::open(held.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(::flock(in_use, LOCK_EX | LOCK_NB), 0);
   ASSERT_EQ(::flock(running, LOCK_EX | LOCK_NB), 0);
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 40);
-  for (const fs::path& each : {old, needed, locked, mark, held, another})
+  for (const fs::path& each : {old, needed, locked, mark, held, note, another})
     fs::last_write_time(each, long_ago);
   start_elsewhere();
   EXPECT_FALSE(fs::exists(old));
   EXPECT_FALSE(fs::exists(mark));
+  EXPECT_FALSE(fs::exists(note));
   for (const fs::path& each : {fresh, needed, locked, held, another})
     EXPECT_TRUE(fs::exists(each)) << each;
   ::close(in_use);

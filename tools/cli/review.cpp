@@ -4,6 +4,7 @@
 
 #include "review_page/review.hpp"
 
+#include "common/git_worktree.hpp"
 #include "common/history_cli.hpp"
 #include "common/option_values.hpp"
 #include "subcommands.hpp"
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,11 +46,18 @@ int run_review(const review_arguments& options) {
                                  "; " + std::string(advice(list.error().code)));
     return usage;
   }
-  return review_page::serve_review({.workspace = store->workspace(),
-                                    .store = store,
-                                    .since = list->since,
-                                    .state_directory = directory},
-                                   options.port);
+  return review_page::serve_review(
+      {.workspace = store->workspace(),
+       .store = store,
+       .since = list->since,
+       .state_directory = directory,
+       .left_outside = [&](auto to) -> std::optional<review_page::left_commits> {
+         auto left = commits_left(*store, to);
+         if (!left) return std::nullopt;
+         return review_page::left_commits{std::move(left->repository), std::move(left->from),
+                                          std::move(left->to)};
+       }},
+      options.port);
 }
 
 } // namespace

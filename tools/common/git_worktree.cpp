@@ -72,7 +72,7 @@ std::optional<logged_step> logged_in(std::string_view line) {
 
 } // namespace
 
-std::string commits_left(history::store& store, std::optional<std::uint64_t> to) {
+std::optional<left_commits> commits_left(history::store& store, std::optional<std::uint64_t> to) {
   const worktree_place found = place_of(store.workspace()->path());
   if (!is_outside(found)) return {};
   const auto all = store.checkpoints();
@@ -92,8 +92,13 @@ std::string commits_left(history::store& store, std::optional<std::uint64_t> to)
     fresh = step->fresh.substr(0, shown_digits);
   }
   if (old == fresh) return {};
-  return "git's commits stay in " + found.common.string() + ": HEAD went from " + old + " to " +
-         fresh + ", and git reflog names the steps";
+  return left_commits{.repository = found.common.string(), .from = old, .to = fresh};
+}
+
+std::string text(const std::optional<left_commits>& left) {
+  if (!left) return {};
+  return "git's commits stay in " + left->repository + ": HEAD went from " + left->from + " to " +
+         left->to + ", and git reflog names the steps";
 }
 
 std::string repository_outside(const std::string& workspace) {

@@ -30,9 +30,18 @@ find_git_worktree(const std::string& workspace);
 /// nothing.
 [[nodiscard]] std::string repository_outside(const std::string& workspace);
 
-/// What a restore to a checkpoint leaves in the repository outside, as a clause: commits since
-/// then, by the worktree's reference log. Empty: none, or the workspace is no worktree of one
-/// outside.
-[[nodiscard]] std::string commits_left(history::store& store, std::optional<std::uint64_t> to);
+/// Commits in the repository outside, which no restore takes back. An agent may have written the
+/// names of commits, which are hexadecimal digits.
+struct left_commits {
+  std::string repository;
+  std::string from, to; ///< where HEAD was and is, shortened
+};
+
+/// Those since a checkpoint, by the worktree's reference log. Nothing: there are none, or the
+/// workspace is no worktree of a repository outside.
+[[nodiscard]] std::optional<left_commits> commits_left(history::store& store,
+                                                       std::optional<std::uint64_t> to);
+/// As a clause; empty for none.
+[[nodiscard]] std::string text(const std::optional<left_commits>& left);
 
 } // namespace paddock::cli

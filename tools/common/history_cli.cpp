@@ -213,7 +213,7 @@ bool open_served_history(std::string_view program, workspace_cli& from,
       from.tools.history = *std::move(opened);
       if (from.confinement.git_worktree)
         from.tools.left_outside = [store = from.tools.history](auto to) {
-          return commits_left(*store, to);
+          return text(commits_left(*store, to));
         };
       return true;
     }

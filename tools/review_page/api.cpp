@@ -255,7 +255,9 @@ answer list_events(const call& c) {
 
 answer restored(const call& c, const history::restore_request& request) {
   const auto outcome = c.of.store->restore(request);
-  return outcome ? say(to_json(*outcome)) : say_of(outcome.error(), no_checkpoint);
+  const bool is_whole = request.paths.empty() && c.of.left_outside;
+  const auto commits = is_whole ? c.of.left_outside(request.to) : std::optional<left_commits>();
+  return outcome ? say(to_json(*outcome, commits)) : say_of(outcome.error(), no_checkpoint);
 }
 
 answer undo(const call& c) {

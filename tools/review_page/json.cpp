@@ -165,7 +165,8 @@ std::string to_json(std::span<const history::event> events) {
   return out.end_array().end_object().take();
 }
 
-std::string to_json(const history::restore_outcome& outcome) {
+std::string to_json(const history::restore_outcome& outcome,
+                    const std::optional<left_commits>& commits) {
   json_writer out;
   out.begin_object().key("restored").unsigned_integer(outcome.restored);
   write_paths(out, outcome.paths);
@@ -178,6 +179,13 @@ std::string to_json(const history::restore_outcome& outcome) {
   out.key("lost").unsigned_integer(outcome.lost);
   if (!outcome.kept.empty()) out.member("kept", encode_name(outcome.kept));
   mcp::write_running(out, outcome.running);
+  if (commits)
+    out.key("commitsLeft")
+        .begin_object()
+        .member("repository", encode_name(commits->repository))
+        .member("from", commits->from)
+        .member("to", commits->to)
+        .end_object();
   if (outcome.before != 0) out.key("checkpoint").unsigned_integer(outcome.before);
   return out.end_object().take();
 }

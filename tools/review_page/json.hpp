@@ -29,8 +29,10 @@ namespace paddock::review_page {
 [[nodiscard]] std::string to_json(const history::change_list& list);
 /// {"events": [{"number", "time", "by", "tool"?, "command"?, "paths", "entries", "checkpoint"?}]}
 [[nodiscard]] std::string to_json(std::span<const history::event> events);
-/// {"restored", "paths", "conflicts": [{"path", "reason"}], "checkpoint"?}
-[[nodiscard]] std::string to_json(const history::restore_outcome& outcome);
+/// {"restored", "paths", "conflicts": [{"path", "reason"}], "commitsLeft"?: {"repository", "from",
+/// "to"}, "checkpoint"?}
+[[nodiscard]] std::string to_json(const history::restore_outcome& outcome,
+                                  const std::optional<left_commits>& commits = {});
 
 /// Which rows of a diff an answer has.
 struct row_range {

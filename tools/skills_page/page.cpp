@@ -2,6 +2,7 @@
 #include "page.hpp"
 
 #include "api.hpp"
+#include "common/history_cli.hpp"
 #include "common/workspace_cli.hpp"
 #include "page/application.hpp"
 
@@ -33,8 +34,9 @@ int unusable(const std::string& what, const error& failure) {
 int run_skills_page(const page_options& options) {
   auto opened = root::open(options.root);
   if (!opened) return unusable("the directory " + options.root, opened.error());
-  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)),
-                                 {.durability = durability::full});
+  auto store = skill_store::open(
+      std::make_shared<const root>(*std::move(opened)),
+      {.durability = durability::full, .state_directory = cli::default_history_directory()});
   if (!store) return unusable("the directory " + options.root, store.error());
   return page::serve(
       {.command = program,

@@ -6,10 +6,11 @@
 ///
 /// Everything happens beneath a `root`. A change is staged beside its destination and swapped in by
 /// one rename: an import or edit that fails leaves the old skill whole. So it does when the process
-/// is killed in the middle. What is left behind then is no skill, and stays until somebody removes
-/// it: a directory named `.staging-` and 32 hexadecimal digits, or of an edit a file named
-/// `.paddock-tmp-` and as many. What other programs change is seen by the next call: the index is
-/// kept, but each entry is checked against the file's identity, size and times.
+/// is killed in the middle. What is left behind then is no skill: a directory named `.staging-` and
+/// 32 hexadecimal digits, which the next change removes if the store has a state directory, or of
+/// an edit a file named `.paddock-tmp-` and as many, which stays. What other programs change is
+/// seen by the next call: the index is kept, but each entry is checked against the file's identity,
+/// size and times.
 ///
 /// Not guaranteed: that two programs which change the same skill at the same time both succeed; one
 /// gets `conflict` or `already_exists`.
@@ -84,6 +85,9 @@ struct skill_store_options {
   /// What a power cut leaves of a change: with `data` the skill is whole, old or new; with `full` a
   /// change that was reported is there.
   paddock::durability durability = paddock::durability::none;
+  /// Where each change notes what it would leave if it were killed; an absolute path outside of the
+  /// root, which nobody else may write to. Made if missing. Empty: nothing is noted.
+  std::string state_directory{};
 };
 
 /// What an edit changes; the rest stays.

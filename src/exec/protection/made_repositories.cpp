@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -45,6 +46,8 @@ public:
         then_(then) {}
 
   made_repositories run() &&;
+  /// For which the top is that of all directories.
+  made_repositories run_outside() &&;
 
 private:
   [[nodiscard]] std::optional<std::size_t> rule_of(std::string_view name) const;
@@ -336,6 +339,21 @@ made_repositories repository_sweep::run() && {
   return std::move(found_);
 }
 
+made_repositories repository_sweep::run_outside() && {
+  for (const std::string& each : then_.outside) {
+    const std::string path = each.substr(std::min(each.find_first_not_of('/'), each.size()));
+    const auto directory = open(path);
+    const auto has = [&](const char* name) {
+      return sys::entry_status_at(directory->get(), name).has_value();
+    };
+    if (directory && is_git_repository(has)) look_at_followed(path);
+  }
+  for (made_entry& each : found_.moved)
+    for (std::string* path : {&each.path, &each.moved_to})
+      if (!path->empty()) path->insert(0, "/");
+  return std::move(found_);
+}
+
 } // namespace
 
 bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
@@ -352,6 +370,11 @@ void note_followed(int top, const std::string& path, entries_before& into) {
 }
 
 } // namespace
+
+void note_outside(const std::vector<std::string>& directories, entries_before& into) {
+  for (const std::string& each : directories)
+    note_followed(AT_FDCWD, each, into);
+}
 
 void note_repositories(int top, const directory_index::directories& directories,
                        entries_before& into,
@@ -377,7 +400,13 @@ void note_repositories(int top, const directory_index::directories& directories,
 made_repositories sweep_repositories(int top, const std::vector<protected_name>& names,
                                      const directory_index::directories& directories,
                                      const workspace_then& then) {
-  return repository_sweep(top, names, directories, then).run();
+  made_repositories made = repository_sweep(top, names, directories, then).run();
+  if (then.outside.empty()) return made;
+  const auto all = sys::openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+  if (!all) return made;
+  made_repositories more = repository_sweep(all->get(), names, directories, then).run_outside();
+  std::ranges::move(more.moved, std::back_inserter(made.moved));
+  return made;
 }
 
 bool open_closed_directories(int top, const directory_index::directories& directories,

@@ -27,6 +27,8 @@ struct workspace_then {
   std::int64_t ended_ns = 0; ///< what was born later was made by somebody else; 0: nothing was
   /// The settings of which the command has copies, by the link that it finds in their place.
   std::map<std::string, std::string> settings{};
+  /// Directories outside of the workspace that the command could change.
+  std::vector<std::string> outside{};
 };
 
 struct made_entry {
@@ -49,8 +51,12 @@ struct made_repositories {
 void note_repositories(int top, const directory_index::directories& directories,
                        entries_before& into, const std::function<bool(const std::string&)>& is_own);
 
+/// The same of what git follows in directories outside of the workspace.
+void note_outside(const std::vector<std::string>& directories, entries_before& into);
+
 /// Moves aside in them what makes git run a program, as far as it is one of the names. A
-/// configuration is replaced by what is harmless in it.
+/// configuration is replaced by what is harmless in it. Of a repository outside, such as what git
+/// keeps of a worktree, only what git follows is looked at.
 [[nodiscard]] made_repositories sweep_repositories(int top,
                                                    const std::vector<protected_name>& names,
                                                    const directory_index::directories& directories,

@@ -3,6 +3,7 @@
 // paddock skills: the skills of a directory, for people.
 
 #include "cli/skills/skills_cli.hpp"
+#include "common/history_cli.hpp"
 #include "common/output.hpp"
 #include "common/terminal.hpp"
 
@@ -38,8 +39,9 @@ std::optional<skill_store> open_store(const skills_cli& from) {
              "the directory " + from.root + " cannot be used: " + std::string(text(code)) + next);
     return std::nullopt;
   }
-  auto store = skill_store::open(std::make_shared<const root>(*std::move(opened)),
-                                 {.durability = durability::full});
+  auto store = skill_store::open(
+      std::make_shared<const root>(*std::move(opened)),
+      {.durability = durability::full, .state_directory = default_history_directory()});
   if (!store) {
     const auto code = store.error().code;
     const std::string next = code == error_code::not_a_directory

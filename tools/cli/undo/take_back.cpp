@@ -28,7 +28,8 @@ struct restore_options : undo_options {
   bool dry_run = false, force = false;
 };
 
-void print_json(const history::restore_outcome& done, bool is_trial) {
+void print_json(const history::restore_outcome& done, bool is_trial,
+                const std::optional<left_commits>& commits) {
   mcp::json_writer out;
   out.begin_object().key("restored").unsigned_integer(done.restored);
   out.key("applied").boolean(!is_trial && done.restored > 0).key("paths").begin_array();
@@ -48,6 +49,13 @@ void print_json(const history::restore_outcome& done, bool is_trial) {
   if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
   if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
   mcp::write_running(out, done.running);
+  if (commits)
+    out.key("commitsLeft")
+        .begin_object()
+        .member("repository", encode_name(commits->repository))
+        .member("from", commits->from)
+        .member("to", commits->to)
+        .end_object();
   print_json_line(out.end_object().str());
 }
 
@@ -150,16 +158,16 @@ int run_undo(const restore_options& options) {
   request.effect = effect;
   const auto done = opened.store->restore(request);
   if (!done) return complain_of_history(program, *opened.store, options, done.error());
+  const auto commits =
+      paths->empty() ? commits_left(*opened.store, opened.since) : std::optional<left_commits>();
   if (options.json)
-    print_json(*done, options.dry_run);
+    print_json(*done, options.dry_run, commits);
   else
     print_restored(opened, *done, options.dry_run);
   if (!options.json && done->restored == 0 && done->conflicts.empty())
     print_earlier_changes(opened, options, "paddock undo --dry-run --to");
   complain_of_rest(program, opened, *done, options.force);
-  if (paths->empty())
-    if (const auto commits = commits_left(*opened.store, opened.since); !commits.empty())
-      complain(program, without_controls(commits));
+  if (commits) complain(program, without_controls(text(commits)));
   return done->conflicts.empty() ? success : failed;
 }
 

@@ -23,8 +23,9 @@ function showConflicts(conflicts) {
 }
 
 /** What is to be known beforehand, whatever is chosen. */
-function showNotes({ left = [], lost = 0, running = [] }) {
-  const notes = [lost > 0 ? text("undoLost", lost) : "", running.length > 0 ? text("undoRunning", plain(running.map(({ tool, command }) => command || tool).join("; "))) : ""].filter(Boolean);
+function showNotes({ left = [], lost = 0, running = [], commitsLeft: commits }) {
+  const notes = [lost > 0 ? text("undoLost", lost) : "", running.length > 0 ? text("undoRunning", plain(running.map(({ tool, command }) => command || tool).join("; "))) : "",
+    commits ? text("undoCommits", plain(commits.repository), commits.from, commits.to) : ""].filter(Boolean);
   at("undo-notes").hidden = notes.length === 0;
   at("undo-notes").textContent = notes.join(" ");
   at("undo-left").hidden = left.length === 0;
