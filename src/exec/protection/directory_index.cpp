@@ -53,9 +53,12 @@ std::size_t bytes_of(std::string_view path, const directory_index::directory& in
 
 } // namespace
 
+bool lists_name(const directory_index::directory& in, std::string_view name) {
+  return std::ranges::find(in.names, name) != in.names.end();
+}
+
 bool looks_like_repository(const directory_index::directory& in) {
-  return is_git_repository(
-      [&](const char* name) { return std::ranges::find(in.names, name) != in.names.end(); });
+  return is_git_repository([&](const char* name) { return lists_name(in, name); });
 }
 
 std::optional<std::string_view> repository_around(const directory_index::directories& all,

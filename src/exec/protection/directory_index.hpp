@@ -89,6 +89,7 @@ private:
   bool outdated_ = false; ///< not everything that has changed was listed
 };
 
+[[nodiscard]] bool lists_name(const directory_index::directory& in, std::string_view name);
 /// Whether it has what git tells a repository by.
 [[nodiscard]] bool looks_like_repository(const directory_index::directory& in);
 /// The repository, a `.git` or a bare one, that a directory is, or is git's own in; nothing where

@@ -28,10 +28,6 @@
 namespace paddock {
 namespace {
 
-bool lists_name(const directory_index::directory& in, std::string_view name) {
-  return std::ranges::find(in.names, name) != in.names.end();
-}
-
 bool is_of_submodule(std::string_view path) {
   const std::string_view git = git_around(path);
   return !git.empty() && first_component(path.substr(git.size() + 1)) == git_stores[0];
@@ -356,47 +352,6 @@ made_repositories repository_sweep::run_outside() && {
 
 } // namespace
 
-bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
-  return !is_git_directory(path) && looks_like_repository(in);
-}
-
-namespace {
-
-/// What a sweep looks at within a repository.
-void note_followed(int top, const std::string& path, entries_before& into) {
-  for (const std::string_view each : git_followed)
-    if (const auto status = sys::status_at(top, join(path, each).c_str(), AT_SYMLINK_NOFOLLOW))
-      into.add(*status);
-}
-
-} // namespace
-
-void note_outside(const std::vector<std::string>& directories, entries_before& into) {
-  for (const std::string& each : directories)
-    note_followed(AT_FDCWD, each, into);
-}
-
-void note_repositories(int top, const directory_index::directories& directories,
-                       entries_before& into,
-                       const std::function<bool(const std::string&)>& is_own) {
-  for (const auto& [path, in] : directories) {
-    const bool is_bare = is_bare_repository(path, in);
-    if (in.unreadable || (is_bare && !is_own(path))) into.add(in.status);
-    if (in.names.empty()) continue;
-    if (is_bare) note_followed(top, path, into);
-    if (repository_around(directories, path))
-      for (const std::string& name : in.names)
-        if (const auto status = sys::status_at(top, join(path, name).c_str(), AT_SYMLINK_NOFOLLOW);
-            status && status->kind == entry_kind::symlink)
-          into.add(*status);
-    if (!lists_name(in, git_directory)) continue;
-    const std::string inside = join(path, git_directory);
-    const auto status = sys::status_at(top, inside.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (status && !is_own(inside)) into.add(*status, led_to(top, inside, status->kind));
-    if (status && status->kind == entry_kind::directory) note_followed(top, inside, into);
-  }
-}
-
 made_repositories sweep_repositories(int top, const std::vector<protected_name>& names,
                                      const directory_index::directories& directories,
                                      const workspace_then& then) {
@@ -407,19 +362,6 @@ made_repositories sweep_repositories(int top, const std::vector<protected_name>&
   made_repositories more = repository_sweep(all->get(), names, directories, then).run_outside();
   std::ranges::move(more.moved, std::back_inserter(made.moved));
   return made;
-}
-
-bool open_closed_directories(int top, const directory_index::directories& directories,
-                             const entries_before& then) {
-  bool any = false;
-  for (const auto& [path, known] : directories) {
-    if (!known.unreadable) continue;
-    const auto fd = resolve::open_strict(resolve::scope_beneath(top), path, O_PATH | O_DIRECTORY);
-    const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
-    if (!status || then.contains(*status) || (status->mode & owner_may) == owner_may) continue;
-    any = sys::chmod_opened(fd->get(), (status->mode & 07777U) | owner_may).has_value() || any;
-  }
-  return any;
 }
 
 } // namespace paddock

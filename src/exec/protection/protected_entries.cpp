@@ -29,10 +29,6 @@ constexpr std::size_t repositories_bytes_max = sys::exec_policy_bytes_max / 8 * 
 constexpr std::size_t hidden_bytes_max = sys::exec_policy_bytes_max / 8 * 3;
 constexpr std::string_view git = git_directory;
 
-bool has(const directory_index::directory& in, std::string_view name) {
-  return std::ranges::find(in.names, name) != in.names.end();
-}
-
 /// Whether the name is one in a repository's `.git`.
 bool is_within_git(const protected_name& name) {
   return name.mode == protection::read_only && name.name.size() > git.size() + 1 &&
@@ -127,7 +123,7 @@ void collector::add_top() {
 /// there. Keeps the missing one from being created.
 void collector::add_missing_mark(const std::string& path, const directory_index::directory& in) {
   if (is_bare_repository(path, in)) return;
-  if (!has(in, git_marks[0]))
+  if (!lists_name(in, git_marks[0]))
     list_.push_back({kind::read_only_name, join(path, git_marks[0]), rule_of_git});
   else // any of the others would do
     for (const std::string_view mark : std::span(git_marks).subspan(1))
@@ -281,7 +277,7 @@ void collector::add_repositories(const std::string& path, const directory_index:
       kept_.insert(path);
       add_git_directory(path);
     });
-  if (has(in, git) && !of_.origins.is_own(of_.top, join(path, git)))
+  if (lists_name(in, git) && !of_.origins.is_own(of_.top, join(path, git)))
     add_if_there_is_room([&] {
       keep_in_place(path);
       kept_.insert(join(path, git));

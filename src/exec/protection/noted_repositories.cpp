@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+// What of repositories was there when a command began.
+
+#include "exec/protection/git_files.hpp"
+#include "exec/protection/made_repositories.hpp"
+#include "path/git_names.hpp"
+#include "path/resolve.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <string>
+
+namespace paddock {
+
+bool is_bare_repository(std::string_view path, const directory_index::directory& in) {
+  return !is_git_directory(path) && looks_like_repository(in);
+}
+
+namespace {
+
+/// What a sweep looks at within a repository.
+void note_followed(int top, const std::string& path, entries_before& into) {
+  for (const std::string_view each : git_followed)
+    if (const auto status = sys::status_at(top, join(path, each).c_str(), AT_SYMLINK_NOFOLLOW))
+      into.add(*status);
+}
+
+} // namespace
+
+void note_outside(const std::vector<std::string>& directories, entries_before& into) {
+  for (const std::string& each : directories)
+    note_followed(AT_FDCWD, each, into);
+}
+
+void note_repositories(int top, const directory_index::directories& directories,
+                       entries_before& into,
+                       const std::function<bool(const std::string&)>& is_own) {
+  for (const auto& [path, in] : directories) {
+    const bool is_bare = is_bare_repository(path, in);
+    if (in.unreadable || (is_bare && !is_own(path))) into.add(in.status);
+    if (in.names.empty()) continue;
+    if (is_bare) note_followed(top, path, into);
+    if (repository_around(directories, path))
+      for (const std::string& name : in.names)
+        if (const auto status = sys::status_at(top, join(path, name).c_str(), AT_SYMLINK_NOFOLLOW);
+            status && status->kind == entry_kind::symlink)
+          into.add(*status);
+    if (!lists_name(in, git_directory)) continue;
+    const std::string inside = join(path, git_directory);
+    const auto status = sys::status_at(top, inside.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (status && !is_own(inside)) into.add(*status, led_to(top, inside, status->kind));
+    if (status && status->kind == entry_kind::directory) note_followed(top, inside, into);
+  }
+}
+
+bool open_closed_directories(int top, const directory_index::directories& directories,
+                             const entries_before& then) {
+  bool any = false;
+  for (const auto& [path, known] : directories) {
+    if (!known.unreadable) continue;
+    const auto fd = resolve::open_strict(resolve::scope_beneath(top), path, O_PATH | O_DIRECTORY);
+    const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
+    if (!status || then.contains(*status) || (status->mode & owner_may) == owner_may) continue;
+    any = sys::chmod_opened(fd->get(), (status->mode & 07777U) | owner_may).has_value() || any;
+  }
+  return any;
+}
+
+} // namespace paddock
