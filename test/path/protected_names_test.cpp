@@ -238,7 +238,7 @@ TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
   EXPECT_THAT(list_directory(r, ".git/hooks"), IsOk());
   // The controls: the same work on names that mean nothing.
   for (const char* path :
-       {".git/index", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
+       {".git/description", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
         "plain/.envrc", "plain/.vscode/tasks", ".vscode2/tasks", "config", "hooks/pre-commit",
         "sub/hooks/x", "new/deep/.mcp.json", "new/perstack.toml", ".github/workflows/ci.yml",
         ".gitignore"})
