@@ -182,11 +182,11 @@ std::optional<std::vector<std::string>> directory_watch::changed(const file_inde
     // What came and went may have been a second name of something.
     const bool is_passed = !status && !index.find(path).exists();
     const bool is_left = last_of(path).starts_with(temporary_prefix);
+    out.push_back(path); // for its directory, if for nothing else
     if (is_passed && (is_left || moved_on_.contains(path))) continue;
     is_settled_ = !is_passed && !is_left && (!status || !has_other_names(path, *status, index)) &&
                   (!status || status->kind != entry_kind::directory);
     if (!is_settled_) return std::nullopt;
-    out.push_back(path);
   }
   return out;
 }

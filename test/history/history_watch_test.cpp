@@ -290,6 +290,19 @@ TEST_P(HistoryWatch, ACommandsWorkIsHeldBehindIt) {
   }
 }
 
+/// Its directory has a new time all the same.
+TEST_P(HistoryWatch, WhatMovesOnLeavesItsDirectoryAsItWas) {
+  const auto store = settled();
+  ASSERT_NE(store, nullptr);
+  const std::string before = now();
+  run_confined(*store, [&] {
+    put(workspace() + "/d/new", "agent");
+    fs::rename(workspace() + "/d/new", workspace() + "/moved");
+  });
+  EXPECT_THAT(store->restore({.to = store->state().start}), IsOk());
+  EXPECT_EQ(now(), before);
+}
+
 TEST_P(HistoryWatch, ASecondNameInPlaceOfASecondNameIsSeen) {
   const auto store = settled();
   fs::create_hard_link(workspace() + "/top", workspace() + "/e/second");
