@@ -123,7 +123,8 @@ bool directory_watch::was_passing(const char* event, const std::string& path) {
   const bool is_left = last_of(path).starts_with(temporary_prefix);
   // What a tool puts in place is whole before it has a name. A command may have given that name to
   // a file that has another one.
-  if ((what.mask & (IN_CREATE | IN_DELETE | IN_MOVE)) == 0) return is_left || placed_.contains(path);
+  if ((what.mask & (IN_CREATE | IN_DELETE | IN_MOVE)) == 0)
+    return is_left || placed_.contains(path);
   if (is_left) {
     if ((what.mask & IN_MOVED_FROM) != 0) own_move_ = what.cookie;
     return false;

@@ -97,7 +97,7 @@ public:
   ~recording();
   /// What cannot be undone because of a failure, or because what was changed or removed is not
   /// held, as a clause; empty: everything was recorded. `read_only`: command_outcome::read_only;
-  /// changes there are attributed to others.
+  /// changes there are attributed to others, if it was there before all commands that still run.
   std::string finish(command_reach reach = command_reach::anywhere,
                      std::span<const std::string> read_only = {});
   /// For a tool that changes files only through file.hpp, directory.hpp and change_set.hpp, from

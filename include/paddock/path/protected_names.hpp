@@ -18,8 +18,6 @@
 /// either. A directory that holds a protected name at the top can be neither moved nor deleted; a
 /// repository further down as a whole can.
 ///
-/// Beside the list, `.paddock-changes` is hidden from file tools everywhere (change_set.hpp).
-///
 /// Thread-safety: plain values.
 
 #include <paddock/base/config.hpp>
