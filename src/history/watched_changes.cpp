@@ -19,6 +19,8 @@ bool is_this(const known_state& then, const known_state& now) {
 }
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
+/// By which the clock of file times may lag behind that of records.
+constexpr std::int64_t tick_ns = 20 * ns_per_ms;
 
 } // namespace
 
@@ -161,13 +163,13 @@ path_tops read_only_changes::there_before() const {
   const placed_checkpoint* from = nullptr;
   for (const placed_checkpoint& each : in_.checkpoints) { // of those of one tick, the first
     const std::int64_t later_ms = each.what.time_ms - since_ns_ / ns_per_ms;
-    if (later_ms < 0 || (later_ms == 0 && from == nullptr)) from = &each;
+    if (later_ms < 0 || (later_ms <= tick_ns / ns_per_ms && from == nullptr)) from = &each;
   }
   path_tops there;
   if (from == nullptr) return there;
   auto left = paths_;
   const auto drop_made = [&](const journal_record& record, std::uint64_t) {
-    const bool is_seen_since = record.time_ms * ns_per_ms > since_ns_;
+    const bool is_seen_since = record.time_ms * ns_per_ms > since_ns_ + tick_ns;
     for (const transition& each : record.transitions)
       if (record.kind == record_kind::operation && !each.before.exists() &&
           (is_seen_since || each.after.changed_ns >= since_ns_))

@@ -286,10 +286,10 @@ TEST_F(tools_undo, only_what_is_shown_is_counted) {
 
 TEST_F(tools_undo, what_git_keeps_is_one_change_and_no_difference) {
   tree.directory(".git");
-  tree.file(".git/index", "1");
+  tree.file(".git/description", "1");
   serve_with_history({});
   call("exec",
-       R"({"command":"sh","args":["-c","echo x >.git/index; echo x >.git/new; echo x >a"]})");
+       R"({"command":"sh","args":["-c","echo x >.git/description; echo x >.git/new; echo x >a"]})");
   const auto got = call("listChanges", R"({"diff":true})");
   EXPECT_EQ("modified .git by exec; modified a by exec", changes());
   EXPECT_THAT(
@@ -387,6 +387,17 @@ TEST_F(tools_undo, what_a_command_changes_by_a_name_outside_is_held_behind_it) {
   }
 }
 
+/// Until what is there has older file times than what a command does next.
+void wait_for_next_tick() {
+  const auto now_ns = [] {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return now.tv_nsec;
+  };
+  for (const auto began_ns = now_ns(); now_ns() == began_ns;)
+    std::this_thread::yield();
+}
+
 /// What a person makes while a command runs, and where that could change nothing, is the person's.
 TEST_F(tools_undo, what_a_command_could_not_change_is_not_its_own) {
   namespace fs = std::filesystem;
@@ -402,6 +413,7 @@ TEST_F(tools_undo, what_a_command_could_not_change_is_not_its_own) {
         tree.directory(each);
       tree.file(".git/HEAD", "ref: refs/heads/main\n");
       tree.file(".git/config", "[core]\n");
+      wait_for_next_tick();
       serve_with_history({}, policy);
       std::thread person([&] {
         while (!tree.exists("made"))
