@@ -150,11 +150,14 @@ read_only_changes::read_only_changes(const store::impl& in, std::span<const std:
                                      std::int64_t since_ns)
     : in_(in), since_ns_(since_ns) {
   for (const std::string& path : paths)
-    if (in.index.find(path).exists()) paths_.insert(path);
+    if (in.index.find(path).exists()) {
+      paths_.insert(path);
+      tops_.add(path);
+    }
 }
 
 bool read_only_changes::has(const transition& step) const {
-  if (paths_.empty()) return false;
+  if (!tops_.cover(step.path)) return false;
   if (!there_) there_ = there_before();
   return there_->cover(step.path);
 }

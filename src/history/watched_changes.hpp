@@ -71,6 +71,7 @@ private:
   const store::impl& in_;
   std::int64_t since_ns_;
   std::set<std::string, std::less<>> paths_;
+  path_tops tops_; ///< the same
   mutable std::optional<path_tops> there_; ///< of these, once somebody asks
 };
 

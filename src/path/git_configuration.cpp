@@ -262,10 +262,12 @@ namespace {
 /// Whether a remote is a path that leads out of the workspace: a person's fetch would bring in what
 /// the agent cannot read, a push change what it cannot write.
 bool leads_out(const git_setting& asked) {
-  if (asked.section != "remote" || !asked.value) return false;
-  if (asked.key != "url" && asked.key != "pushurl") return false;
+  constexpr std::string_view urls = " url pushurl remote pushremote ";
+  if ((asked.section != "remote" && asked.section != "branch") || !asked.value ||
+      urls.find(' ' + asked.key + ' ') == urls.npos)
+    return false;
   const std::string_view url = *asked.value;
-  if (url.starts_with("file:")) return true;
+  if (url.starts_with("file:") || url.starts_with('~')) return true;
   if (url.find(':') < url.find('/')) return false; // a host
   return is_absolute(url) || ("/" + std::string(url) + "/").find("/../") != std::string::npos;
 }

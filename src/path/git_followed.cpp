@@ -44,11 +44,13 @@ bool is_number(std::string_view text) {
 bool has_usual_options(std::string_view text) {
   constexpr std::string_view usual[] = {
       "'--whitespace=",        "'-C",        "'-p",         "'--ignore-space-change'",
-      "'--ignore-whitespace'", "'--reject'", "'--exclude=", "'--include="};
+      "'--ignore-whitespace'", "'--reject'", "'--exclude=", "'--include=",
+      "'--directory="};
   return all_parts(text, '\n', [&](std::string_view line) {
     return all_parts(line, ' ', [&](std::string_view each) {
       return each.empty() || std::ranges::any_of(usual, [&](std::string_view known) {
-               return each.starts_with(known) && each.find('\'', 1) == each.size() - 1;
+               return each.starts_with(known) && each.find('\'', 1) == each.size() - 1 &&
+                      each.find("..") == each.npos && each.find("=/") == each.npos;
              });
     });
   });
@@ -70,8 +72,14 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
     std::string kept = steps_without_programs(of.bytes);
     return kept.size() == of.bytes.size() ? std::nullopt : std::optional(std::move(kept));
   }
-  if (of.name == "index")
-    is_harmless = paths_of_index(of.bytes, of.object_bytes) != index_paths::elsewhere;
+  const auto index_leads = [&](std::size_t bytes) { return paths_of_index(of.bytes, bytes); };
+  if (of.name.starts_with(git_index_part))
+    is_harmless = index_leads(of.object_bytes) == index_paths::inside;
+  else if (of.name == "index" && of.object_bytes == 0)
+    is_harmless = index_leads(git_sha1_bytes) == index_paths::inside ||
+                  index_leads(git_sha256_bytes) == index_paths::inside;
+  else if (of.name == "index")
+    is_harmless = index_leads(of.object_bytes) != index_paths::elsewhere;
   else if (of.name == "MERGE_RR")
     is_harmless = has_files_of_worktree(of.bytes);
   else if (of.name.ends_with("alternates"))
@@ -82,8 +90,10 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
     is_harmless = has_usual_options(of.bytes);
   else if (of.name.ends_with("strategy") || of.name.ends_with("opts")) // a program of that path
     is_harmless = of.bytes.find('/') == of.bytes.npos;
-  else
+  else if (of.name.starts_with("rebase-"))
     is_harmless = is_number(of.bytes);
+  else
+    is_harmless = false; // a remote, as no git writes it
   return is_harmless ? std::nullopt : std::optional<std::string>("");
 }
 

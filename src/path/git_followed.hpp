@@ -15,9 +15,9 @@
 namespace paddock {
 
 struct followed_file {
-  std::string_view name; ///< one of `git_followed`
+  std::string_view name; ///< as `files_followed` has it, relative to the repository
   std::string_view bytes;
-  std::size_t object_bytes = git_sha1_bytes;
+  std::size_t object_bytes = 0; ///< of the repository; 0: not known, nor what else is there
   /// Whether a path of `objects/info/alternates` leads into the workspace.
   std::function<bool(std::string_view path)> leads_inside = [](std::string_view) { return false; };
 };

@@ -40,6 +40,10 @@ inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-tod
                                                     "MERGE_RR",
                                                     "index"};
 
+/// Parts of a split index, and where remotes were kept once.
+inline constexpr std::string_view git_index_part = "sharedindex.";
+inline constexpr std::string_view git_old_remotes[] = {"remotes", "branches"};
+
 /// Its own directories (gitrepository-layout), but for hooks. A bare repository can have worktrees
 /// beside them.
 inline constexpr std::string_view git_folders[] = {

@@ -369,8 +369,9 @@ class GitSettings(unittest.TestCase):
             self.assertIn("this was not saved: " + setting.split(".")[0].lower(), told["notice"])
             self.assertEqual(self.config.read_text(), self.before, setting)
         mixed = self.run_it("git config core.pager evil; git remote add ok https://example.org/a; git remote add out ../private; "
-                            "git remote add absolute /srv/private; git remote add file file:///srv/private; git remote add host h:../p")
-        self.assertIn("not saved: core.pager, remote.out.url, remote.absolute.url, remote.file.url;", mixed["notice"])
+                            "git remote add absolute /srv/private; git remote add file file:///srv/private; git remote add host h:../p; "
+                            "git remote add home '~/private'; git config branch.main.remote ../private; git config branch.x.remote ok")
+        self.assertIn("not saved: core.pager, remote.out.url, remote.absolute.url, remote.file.url, remote.home.url, branch.main.remote;", mixed["notice"])
         self.assertEqual((self.value("remote.out.url"), self.value("remote.host.url")), ([], ["h:../p"]))
         self.assertEqual((self.value("remote.ok.url"), self.value("core.pager")), (["https://example.org/a"], []))
         self.assertTrue(self.config.read_text().startswith(self.before))

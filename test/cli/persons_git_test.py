@@ -94,6 +94,11 @@ FOLLOWED = {
     "an index with a hook": ("", [ADD + ".git/hooks/post-checkout ../outside/written"], "git checkout -q .; git checkout -q -b another"),
     "an index that is read": ("", [ADD + "../outside/precious/x"], "git add -u"),
     "an index of a name that folds": ("", [ADD + ".GIT/hooks/post-checkout ../outside/written"], "git -c core.protectNTFS=false checkout -q ."),
+    "a part of an index": ("echo x > abcdefghijkl; git add abcdefghijkl; git commit -qm more", [
+        "git update-index --split-index", "cd .git; chmod u+w shared*; python3 -c \"import glob; p = glob.glob('shared*')[0]; b = open(p, 'rb').read(); "
+        "open(p, 'wb').write(b.replace(b'abcdefghijkl', b'../outside/w'))\""], "git checkout-index -f -a"),
+    "a remote of old": ("git init -q ../outside/private; cd ../outside/private; echo secret > s; git add s; git commit -qm s",
+                        ["mkdir -p .git/remotes; printf \"URL: $OUT/private\\nPull: main:got\\n\" > .git/remotes/origin"], "git fetch -q origin; git checkout -qf got"),
     "a conflict": ("", [CONFLICT], COMMIT),
     "a link for a message": ("", ["ln -sf $OUT/precious/x .git/COMMIT_EDITMSG; echo agent > .git/MERGE_MSG; echo two > tracked"], COMMIT),
     "a link for a log": ("", ["ln -sf $OUT/precious/x .git/logs/HEAD"], "git checkout -q -b mine"),
@@ -105,7 +110,7 @@ FOLLOWED = {
     "a link for an index": ("", ["rm .git/index; ln -s $OUT/written .git/index"], "git add tracked"),
     "a repository's objects": ("cd ../outside/precious; git init -q; echo secret > s; git add s; git commit -qm s",
                                ["echo $OUT/precious/.git/objects > .git/objects/info/alternates; H=$(cat $OUT/precious/.git/refs/heads/main); "
-                                "echo $H > .git/refs/heads/feature"], "git merge -q --allow-unrelated-histories -m m feature"),
+                                "echo $H > .git/refs/heads/feature; chmod 555 .git/objects/info"], "git merge -q --allow-unrelated-histories -m m feature"),
     "options of am": (AM, ["cd .git/rebase-apply; printf \" '--build-fake-ancestor=$OUT/written'\" > apply-opt; cp 0001 0002; echo 2 > last"], "git am --skip"),
     "steps by a link": (REBASE, ["echo \"exec touch $OUT/written\" > plan", "ln -sf ../../plan .git/rebase-merge/git-rebase-todo"],
                         "GIT_EDITOR=true git rebase --continue"),
@@ -205,6 +210,28 @@ class PersonsGit(unittest.TestCase):
                 happened, told = self.followed(name, begin, commands, then, True)
                 self.assertFalse(happened, told)
                 self.assertIn("made-by-command", told)
+
+    def test_what_git_follows_in_a_repository_outside(self):
+        rows = {
+            "a log": ("ln -sf $OUT/precious/x $(git rev-parse --absolute-git-dir)/logs/HEAD", COMMIT),
+            "a shared log": ("L=$(git rev-parse --git-common-dir)/logs/refs/heads; rm -f $L/wt; ln -s $OUT/precious/x $L/wt", COMMIT),
+            "objects": ("echo $OUT/precious > $(git rev-parse --git-common-dir)/objects/info/alternates", "cp $(git rev-parse --git-common-dir)/objects/info/alternates $OUT"),
+        }
+        for name, (script, then) in rows.items():
+            for confined in False, True:
+                with self.subTest(f"{name}, {confined}"):
+                    shutil.rmtree(self.canary.parent, ignore_errors=True)
+                    repository = self.repository(f"{name}-{confined}".replace(" ", "-"))
+                    (self.canary.parent / "precious").mkdir(parents=True)
+                    (self.canary.parent / "precious/x").write_text("precious\n")
+                    worktree = self.base / f"wt-{name}-{confined}".replace(" ", "-")
+                    self.sh(f"git worktree add -q -b wt {worktree}", repository)
+                    before = self.state_outside()
+                    command = [PADDOCK, "exec", "--git-worktree", "--workspace", str(worktree), "--"] if confined else []
+                    script_there = f"OUT={self.canary.parent}; {script}; echo two > tracked"
+                    told = subprocess.run([*command, "sh", "-c", script_there], cwd=worktree, env=self.environment, capture_output=True, text=True)
+                    self.sh(f"OUT={self.canary.parent}; {then}", worktree)
+                    self.assertEqual(self.state_outside() == before, confined, told.stderr)
 
     def test_no_undo_brings_back_what_git_follows(self):
         """A checkpoint falls into the life of the process that made it."""

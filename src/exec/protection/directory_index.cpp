@@ -225,8 +225,12 @@ void directory_index::list(int top, const std::string& path) {
   }
   bytes_ += bytes_of(path, fresh);
   unlisted_ = unlisted_ || fresh.cut;
+  const bool became_one = looks_like_repository(fresh) && !looks_like_repository(before);
   directory& known = known_[path];
   known = std::move(fresh);
+  if (became_one) // their links matter from now on
+    for (const std::string_view folder : git_folders)
+      forget(join(path, folder));
   for (const std::string& name : before.subdirectories)
     if (!contains(known.subdirectories, name)) forget(join(path, name));
   for (const std::string& name : known.subdirectories)

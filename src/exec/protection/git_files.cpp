@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "exec/protection/git_files.hpp"
 
+#include "file/directory_stream.hpp"
 #include "path/git_names.hpp"
 #include "path/resolve.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace paddock {
 
@@ -53,6 +59,58 @@ std::optional<file_status> led_to(int top, const std::string& path, entry_kind k
   const auto led =
       written ? sys::status_at(above->get(), written->c_str()) : result<file_status>(error{});
   return led ? std::optional(*led) : std::nullopt;
+}
+
+std::vector<std::string> files_followed(int repository) {
+  std::vector<std::string> all(std::begin(git_followed), std::end(git_followed));
+  const auto add = [&](const char* directory, std::string_view prefix) {
+    const auto fd =
+        sys::openat(repository, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const auto take = [&](std::string_view name, unsigned char) {
+      if (name.starts_with(prefix)) all.push_back(join(directory, name));
+      return true;
+    };
+    if (fd) (void)for_each_entry(fd->get(), take).has_value();
+  };
+  add(".", git_index_part);
+  for (const std::string_view each : git_old_remotes)
+    add(each.data(), "");
+  for (std::string& each : all)
+    if (each.starts_with("./")) each.erase(0, 2);
+  return all;
+}
+
+void for_each_link(int directory, const std::string& path, const on_link& call) {
+  constexpr std::size_t fan_out = 2;
+  const auto fd = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!fd) return;
+  std::vector<std::string> directories;
+  const auto take = [&](std::string_view name, unsigned char type) {
+    if (type == DT_LNK) call(path, name);
+    if (type == DT_DIR && (name.size() != fan_out || !detail::is_lower_hex(name)))
+      directories.emplace_back(name);
+    return true;
+  };
+  (void)for_each_entry(fd->get(), take).has_value();
+  for (const std::string& each : directories) {
+    const auto inner =
+        sys::openat(fd->get(), each.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner) for_each_link(inner->get(), join(path, each), call);
+  }
+}
+
+std::string repository_of(const std::string& directory) {
+  const auto is_one = [](const std::string& path) {
+    const auto fd =
+        sys::openat(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd && is_git_repository(
+                     [&](const char* name) { return sys::status_at(fd->get(), name).has_value(); });
+  };
+  if (is_one(directory)) return directory;
+  const std::string above(parent(directory));
+  const bool is_folder =
+      std::ranges::find(git_folders, file_name(directory)) != std::end(git_folders);
+  return is_folder && is_one(above) ? above : std::string();
 }
 
 unlocked_directory::unlocked_directory(int fd) : fd_(fd) {

@@ -7,9 +7,11 @@
 #include <paddock/base/file_status.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock {
 
@@ -32,6 +34,18 @@ void write_git_file(int directory, const char* name, std::string_view text, unsi
 /// What a file or link called `.git` leads to, also outside of the workspace; nothing where nothing
 /// is there.
 [[nodiscard]] std::optional<file_status> led_to(int top, const std::string& path, entry_kind kind);
+
+/// The files of a repository by which git could be led elsewhere, relative to it: those of
+/// `git_followed`, parts of its index, old forms of remotes. Not all need to be there.
+[[nodiscard]] std::vector<std::string> files_followed(int repository);
+
+using on_link = std::function<void(const std::string& directory, std::string_view name)>;
+/// Calls for each link in a directory of git's own and in those beneath it, but for the objects
+/// that are fanned out.
+void for_each_link(int directory, const std::string& path, const on_link& call);
+
+/// The repository that a directory outside of the workspace is, or is a folder of; empty: none.
+[[nodiscard]] std::string repository_of(const std::string& directory);
 
 /// Its owner may have locked it; while this lives, it is open.
 class unlocked_directory {

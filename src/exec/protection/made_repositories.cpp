@@ -60,7 +60,7 @@ private:
   void look_at_hooks(int directory, const std::string& path, std::size_t rule);
   void look_at_common_directory(int directory, const std::string& path, std::size_t rule);
   void look_at_followed(const std::string& path);
-  void look_at_links(const std::string& path, const directory_index::directory& in,
+  void look_at_links(const std::string& path, const std::vector<std::string>& names,
                      const std::string& repository);
   [[nodiscard]] std::optional<std::string> what_stays(int repository, const std::string& path,
                                                       std::string_view file,
@@ -81,6 +81,7 @@ private:
   const std::vector<protected_name>& names_;
   const directory_index::directories& directories_;
   const workspace_then& then_;
+  bool is_outside_ = false; ///< what is looked at is not in the workspace
   made_repositories found_;
 };
 
@@ -231,41 +232,36 @@ void repository_sweep::look_at_followed(const std::string& path) {
   const auto rule = rule_of("hooks");
   const auto repository = open(path);
   if (!rule || !repository) return;
-  for (const std::string_view each : git_followed) {
+  const auto listed = sys::openat(repository->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!listed) return;
+  for (const std::string& each : files_followed(listed->get())) {
     const std::string at = join(path, each), place(parent(at)), name(file_name(at));
     const auto directory = open(place); // a link on the way is looked at by itself
     const auto status = directory
                             ? sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW)
                             : result<file_status>(directory.error());
     if (!status || status->kind != entry_kind::file || !is_new(*status)) continue;
-    const auto text = text_of_file(directory->get(), name.c_str(), git_index_bytes_max);
+    const bool is_part = name.starts_with(git_index_part);
+    const auto text =
+        text_of_file(directory->get(), name.c_str(),
+                     is_part || name == "index" ? git_index_bytes_max : git_file_bytes_max);
     const auto kept =
         text ? what_stays(repository->get(), path, each, *text) : std::optional<std::string>("");
-    if (!kept || !move_aside(directory->get(), name.c_str(), place, *rule)) continue;
+    if (!kept) continue;
+    const unlocked_directory unlocked(directory->get());
+    if (!move_aside(directory->get(), name.c_str(), place, *rule)) continue;
     if (!kept->empty()) write_git_file(directory->get(), name.c_str(), *kept, 0644);
+    if (is_part) (void)move_aside(directory->get(), "index", place, *rule);
   }
 }
 
 std::optional<std::string> repository_sweep::what_stays(int repository, const std::string& path,
                                                         std::string_view file,
                                                         std::string_view bytes) const {
-  const std::size_t object_bytes = object_bytes_of(repository, path);
   const auto leads_inside = [&](std::string_view written) {
-    return target_of(join(path, "objects"), written).has_value();
+    return !is_outside_ && target_of(join(path, "objects"), written).has_value();
   };
-  auto kept = harmless_rest({file, bytes, object_bytes, leads_inside});
-  if (kept || file != "index" || paths_of_index(bytes, object_bytes) != index_paths::shared)
-    return kept;
-  const auto opened = sys::openat(repository, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool is_harmless = opened.has_value();
-  const auto look = [&](std::string_view name, unsigned char) {
-    if (!name.starts_with("sharedindex.")) return true;
-    const auto rest = text_of_file(repository, std::string(name).c_str(), git_index_bytes_max);
-    is_harmless = rest && paths_of_index(*rest, object_bytes) == index_paths::inside;
-    return is_harmless;
-  };
-  is_harmless = is_harmless && for_each_entry(opened->get(), look) && is_harmless;
-  return is_harmless ? std::nullopt : std::optional<std::string>("");
+  return harmless_rest({file, bytes, object_bytes_of(repository, path), leads_inside});
 }
 
 /// As the configuration says, which a worktree shares with the repository two directories above.
@@ -283,20 +279,18 @@ std::size_t repository_sweep::object_bytes_of(int repository, const std::string&
 
 /// Git makes none but a HEAD that leads to a branch: through others it would write, read and remove
 /// elsewhere. Beside what it was, git would follow it by any name.
-void repository_sweep::look_at_links(const std::string& path, const directory_index::directory& in,
+void repository_sweep::look_at_links(const std::string& path, const std::vector<std::string>& names,
                                      const std::string& repository) {
   const auto rule = rule_of("hooks");
-  if (!rule) return;
   const auto directory = open(path), top = open(repository);
-  if (!top) return;
-  for (const std::string& name : in.names) {
-    const auto status = directory
-                            ? sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW)
-                            : result<file_status>(directory.error());
+  if (!rule || !directory || !top) return;
+  for (const std::string& name : names) {
+    const auto status = sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (!status || status->kind != entry_kind::symlink || !is_new(*status)) continue;
     const auto to = sys::readlinkat(directory->get(), name.c_str());
     const bool is_branch =
         name == git_marks[0] && to && to->starts_with("refs/heads/") && is_path_inside(*to);
+    const unlocked_directory unlocked(directory->get()), unlocked_top(top->get());
     if (!is_branch)
       (void)move_to({directory->get(), path}, {top->get(), repository}, name.c_str(), *rule);
   }
@@ -319,7 +313,7 @@ made_repositories repository_sweep::run() && {
   for (const auto& [path, in] : directories_) {
     if (in.names.empty()) continue;
     if (const auto repository = repository_around(directories_, path))
-      look_at_links(path, in, std::string(*repository));
+      look_at_links(path, in.names, std::string(*repository));
     if (is_bare_repository(path, in)) look_at_followed(path);
     if (is_bare_repository(path, in) && is_new(in.status)) look_into(path, in.status);
     if (!lists_name(in, git_directory)) continue;
@@ -336,13 +330,19 @@ made_repositories repository_sweep::run() && {
 }
 
 made_repositories repository_sweep::run_outside() && {
+  const auto without_root = [](const std::string& path) {
+    return path.substr(std::min(path.find_first_not_of('/'), path.size()));
+  };
+  is_outside_ = true;
   for (const std::string& each : then_.outside) {
-    const std::string path = each.substr(std::min(each.find_first_not_of('/'), each.size()));
-    const auto directory = open(path);
-    const auto has = [&](const char* name) {
-      return sys::entry_status_at(directory->get(), name).has_value();
+    const std::string found = repository_of(each), repository = without_root(found);
+    const auto directory = open(without_root(each));
+    if (found.empty() || !directory) continue;
+    look_at_followed(repository);
+    const auto look = [&](const std::string& path, std::string_view name) {
+      look_at_links(path, {std::string(name)}, repository);
     };
-    if (directory && is_git_repository(has)) look_at_followed(path);
+    for_each_link(directory->get(), without_root(each), look);
   }
   for (made_entry& each : found_.moved)
     for (std::string* path : {&each.path, &each.moved_to})

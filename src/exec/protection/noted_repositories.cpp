@@ -24,16 +24,29 @@ namespace {
 
 /// What a sweep looks at within a repository.
 void note_followed(int top, const std::string& path, entries_before& into) {
-  for (const std::string_view each : git_followed)
-    if (const auto status = sys::status_at(top, join(path, each).c_str(), AT_SYMLINK_NOFOLLOW))
+  const auto fd = sys::openat(top, path.empty() ? "." : path.c_str(),
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (!fd) return;
+  for (const std::string& each : files_followed(fd->get()))
+    if (const auto status = sys::status_at(fd->get(), each.c_str(), AT_SYMLINK_NOFOLLOW))
       into.add(*status);
 }
 
 } // namespace
 
 void note_outside(const std::vector<std::string>& directories, entries_before& into) {
-  for (const std::string& each : directories)
-    note_followed(AT_FDCWD, each, into);
+  const auto note = [&](const std::string& directory, std::string_view name) {
+    const auto status =
+        sys::status_at(AT_FDCWD, join(directory, name).c_str(), AT_SYMLINK_NOFOLLOW);
+    if (status) into.add(*status);
+  };
+  for (const std::string& each : directories) {
+    const std::string repository = repository_of(each);
+    if (repository.empty()) continue;
+    note_followed(AT_FDCWD, repository, into);
+    const auto fd = sys::openat(AT_FDCWD, each.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd) for_each_link(fd->get(), each, note);
+  }
 }
 
 void note_repositories(int top, const directory_index::directories& directories,
