@@ -52,7 +52,7 @@ bool change_run::clear() {
   return is_gone;
 }
 
-/// What is somebody's by now stays where it is.
+/// An entry that is somebody's by now stays where it is.
 bool change_run::clear_beside() {
   bool is_gone = true;
   std::set<held_directories::id> cleared;

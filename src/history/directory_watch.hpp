@@ -71,7 +71,7 @@ private:
   std::map<std::string, place, std::less<>> places_;
   std::unordered_map<int, std::string> paths_; ///< by watch
   std::set<std::string> names_, appeared_;
-  std::set<std::string> placed_;                ///< what had the name of a tool's new file before
+  std::set<std::string> placed_;                ///< entries that had the name of a tool's new file before
   std::map<std::uint32_t, std::string> moving_; ///< what appeared, by the move that takes it away
   std::set<std::string> moved_on_;              ///< and what such a move has given a lasting name
   std::set<std::string> linked_;                ///< files that had several names

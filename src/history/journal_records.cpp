@@ -9,11 +9,10 @@ namespace paddock::history {
 namespace {
 
 // A record: its size with this head (4 bytes, little-endian), XXH3-64 of the rest (8), kind (1),
-// number, time (8), then the members of journal_record; the author plus 128 if the start's number of
-// its server follows. Numbers have seven bits a byte, the lowest
-// first. A text is its size and bytes; a path the number of bytes shared with the one before, and
-// the rest. A state is a byte of `holding` and the bits below, mode, size, two times, inode, and
-// the content's name if one is held.
+// number, time (8), then the members of journal_record; the author has bit 128 if the number of its
+// server's start follows. Numbers have seven bits a byte, the lowest first. A text is its size and
+// bytes; a path the number of bytes shared with the one before, and the rest. A state is a byte of
+// `holding` and the bits below, mode, size, two times, inode, and the content's name if one is held.
 constexpr std::uint8_t server_bit = 0x80; ///< of the author: the server follows
 constexpr std::uint8_t ignored_bit = 0x40, unsure_bit = 0x80;
 constexpr std::uint8_t last_holding = static_cast<std::uint8_t>(holding::too_deep);

@@ -164,7 +164,7 @@ bool read_only_changes::has(const transition& step) const {
 
 path_tops read_only_changes::there_before() const {
   const placed_checkpoint* from = nullptr;
-  for (const placed_checkpoint& each : in_.checkpoints) { // of those of one tick, the first
+  for (const placed_checkpoint& each : in_.checkpoints) { // in one tick, the first
     const std::int64_t later_ms = each.what.time_ms - since_ns_ / ns_per_ms;
     if (later_ms < 0 || (later_ms <= tick_ns / ns_per_ms && from == nullptr)) from = &each;
   }

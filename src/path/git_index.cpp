@@ -112,7 +112,7 @@ private:
   std::string name_; ///< of the last entry
 };
 
-/// Git may read entries from the offsets that an extension names: they are to be those of entries.
+/// Git may read entries from the offsets that an extension names: an entry must begin at each.
 /// `blocks` is pairs of an offset and a number of entries.
 bool agrees(std::string_view blocks, const std::vector<git_index_entry>& entries) {
   std::size_t next = 0;

@@ -389,12 +389,12 @@ TEST_F(tools_undo, what_a_command_changes_by_a_name_outside_is_held_behind_it) {
 
 /// Until what is there has older file times than what a command does next.
 void wait_for_next_tick() {
-  const auto now_ns = [] {
+  const auto now_ns = [](clockid_t clock) {
     timespec now{};
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    return now.tv_nsec;
+    clock_gettime(clock, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   };
-  for (const auto began_ns = now_ns(); now_ns() == began_ns;)
+  for (const auto began_ns = now_ns(CLOCK_REALTIME); now_ns(CLOCK_REALTIME_COARSE) <= began_ns;)
     std::this_thread::yield();
 }
 

@@ -78,7 +78,8 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   const auto [text, left_out] = carry_settings(before, *after);
   std::string told;
   if (text && text_of_settings(place->get(), name) != before)
-    told = path + " was not changed: another program changed it while the command ran; run the command again";
+    told = path + " was not changed: another program changed it while the command ran; run the "
+                  "command again";
   else if (text)
     if (const auto done = replace_settings(place->get(), name, *text); !done)
       told = path + " was not changed: " + std::string(paddock::text(done.error().code));

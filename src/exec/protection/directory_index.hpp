@@ -35,7 +35,7 @@ public:
   static constexpr std::int64_t refresh_ms_max = 250; ///< unless a caller can wait
 
   struct directory {
-    /// Those that matter, in no order; in a repository's own directories also all links.
+    /// The ones that matter, in no order; in a repository's own directories also all links.
     std::vector<std::string> names;
     std::vector<std::string> subdirectories; ///< that are looked into, sorted
     file_status status;

@@ -81,7 +81,7 @@ private:
   const std::vector<protected_name>& names_;
   const directory_index::directories& directories_;
   const workspace_then& then_;
-  bool is_outside_ = false; ///< what is looked at is not in the workspace
+  bool is_outside_ = false; ///< this is a look at repositories outside the workspace
   made_repositories found_;
 };
 
