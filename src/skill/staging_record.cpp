@@ -20,12 +20,12 @@ constexpr std::size_t record_bytes_max = 256; ///< three lines
 
 /// What tells an object from others: the directory of the hidden name first, then what may stand
 /// there.
-std::string line_of(const file_status& object) {
+std::string line_of_object(const file_status& object) {
   return std::to_string(object.device) + ' ' + std::to_string(object.inode) + ' ' +
          std::to_string(object.has_birth_time ? object.created_ns : 0) + '\n';
 }
 
-file_descriptor open_state(const root& base, const std::string& directory,
+file_descriptor open_staging_state(const root& base, const std::string& directory,
                            missing_directories missing) {
   if (directory.empty()) return {};
   auto state =
@@ -55,11 +55,11 @@ void take_up(int state, int user, const component& hidden,
   const auto home = sys::status_at(user, "");
   if (!read || !home) return;
   const std::string_view text(buffer.data(), *read);
-  const std::string first = line_of(*home);
+  const std::string first = line_of_object(*home);
   if (!text.empty() && !text.starts_with(first)) return; // of other skills
   auto object = sys::openat(user, hidden.c_str(), O_PATH | O_NOFOLLOW);
   const auto status = object ? sys::status_at(object->get(), "") : object.error();
-  const bool is_known = status && text.find('\n' + line_of(*status)) != text.npos;
+  const bool is_known = status && text.find('\n' + line_of_object(*status)) != text.npos;
   if (is_known) {
     remove({.name = hidden, .made = *std::move(object)});
     return remove_record(state, user, hidden);
@@ -73,7 +73,7 @@ void take_up(int state, int user, const component& hidden,
 
 staging_record::staging_record(const root& base, const std::string& state_directory, int user,
                                const component& hidden)
-    : state_(open_state(base, state_directory, missing_directories::make)), user_(user),
+    : state_(open_staging_state(base, state_directory, missing_directories::make)), user_(user),
       hidden_(hidden) {
   const auto home = sys::status_at(user, "");
   if (!state_ || !home) return;
@@ -85,7 +85,7 @@ staging_record::staging_record(const root& base, const std::string& state_direct
 }
 
 void staging_record::add(const file_status& object) const {
-  if (file_) (void)write_all(file_.get(), line_of(object)).has_value();
+  if (file_) (void)write_all(file_.get(), line_of_object(object)).has_value();
 }
 
 staging_record::~staging_record() {
@@ -94,7 +94,7 @@ staging_record::~staging_record() {
 
 void remove_abandoned(const root& base, const std::string& state_directory, int user,
                       const std::function<void(own_entry)>& remove) {
-  const auto state = open_state(base, state_directory, missing_directories::leave);
+  const auto state = open_staging_state(base, state_directory, missing_directories::leave);
   if (!state) return;
   const auto list = sys::openat(state.get(), ".", O_RDONLY | O_DIRECTORY);
   std::vector<component> names;

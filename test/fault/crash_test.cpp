@@ -216,11 +216,11 @@ protected:
     const auto look = [&](std::size_t at) {
       picture now = picture_of(w.t, "ws");
       ++t.kills;
-      t.leftovers += test::take_leftovers(now).empty() ? 0 : 1;
+      t.leftovers += test::take_leftovers(now).empty() ? 0U : 1U;
       EXPECT_TRUE(is_consistent(op, now, s)) << op.name << " at " << at;
       EXPECT_TRUE(next.add("next", "Next", "Comes next."));
       now = picture_of(w.t, "ws");
-      t.kept += test::take_leftovers(now).empty() ? 0 : 1;
+      t.kept += test::take_leftovers(now).empty() ? 0U : 1U;
       EXPECT_TRUE(std::filesystem::is_empty(notes)) << op.name << " at " << at;
     };
     const auto prepare = [&] {
