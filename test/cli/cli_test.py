@@ -1329,11 +1329,6 @@ class Both(Cli):
         self.assertEqual((told.returncode, json.loads(told.stdout)["paths"]), (0, ["etc/passwd"]), told)
         self.assertEqual(run(PADDOCK, "find", "/passwd", "etc", "-w", "/").stdout, "etc/passwd\n")
 
-    def test_a_glob_that_begins_with_a_slash_is_usable_in_the_workspace_that_is_everything(self):
-        told = run(PADDOCK, "call", "findFiles", "--tools", "coding", "-w", "/", "-a", "glob=/passwd", "-a", "path=etc")
-        self.assertEqual((told.returncode, json.loads(told.stdout)["paths"]), (0, ["etc/passwd"]), told)
-        self.assertEqual(run(PADDOCK, "find", "/passwd", "etc", "-w", "/").stdout, "etc/passwd\n")
-
     def test_an_empty_map_says_so(self):
         done = run(PADDOCK, "map", "--workspace", self.workspace)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "paddock map: . is empty\n"))

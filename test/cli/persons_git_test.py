@@ -126,6 +126,23 @@ FOLLOWED = {
 PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commit -qam mine", "checkout -qf main", "checkout -qf later", "status"]
 
 
+# What a repository of the agent's is set to run for commands that a person gives in it.
+IN_IT = {
+    "a program for differences": ('git -C sub config diff.external "$CANARY"; echo b > sub/a', "git diff"),
+    "a text conversion": ('echo "* diff=x" > sub/.gitattributes; git -C sub config diff.x.textconv "$CANARY; cat"; echo b > sub/a', "git diff"),
+    "a driver of merges": ('git -C sub checkout -q -b side; echo s > sub/a; agent -C sub commit -qam s; git -C sub checkout -q -; echo m > sub/a; agent -C sub commit -qam m; '
+                           'echo "* merge=x" > sub/.git/info/attributes; git -C sub config merge.x.driver "$CANARY; false"', "git merge side"),
+    "an editor": ('git -C sub config core.editor "$CANARY; false"; echo b > sub/a', "env -u GIT_EDITOR EDITOR=true git commit -a"),
+    "a filter on the way out": ('git -C sub config filter.x.smudge "$CANARY; cat"; echo "* filter=x" > sub/.git/info/attributes; rm sub/a', "git checkout -q a"),
+    "a program that signs": ('git -C sub config gpg.program "sh -c \'$CANARY\'"; git -C sub config commit.gpgSign true; git -C sub config gpg.program "$PWD/sign"; '
+                             'printf "#!/bin/sh\n$CANARY" > sign; chmod +x sign; echo b > sub/a', "git commit -qam b"),
+    "a program that connects": ('git -C sub config core.sshCommand "$CANARY; false"; git -C sub remote add origin ssh://127.0.0.1:1/x', "git fetch"),
+    "a way to update": ('make dep; git -C sub -c protocol.file.allow=always submodule -q add "$PWD/dep" dep; agent -C sub commit -qm dep; '
+                        'git -C sub config submodule.dep.update "!$CANARY; true"; echo c > sub/dep/c; git -C sub/dep add c; agent -C sub/dep commit -qm c',
+                        "git submodule update"),
+}
+
+
 def environment(home):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true", "GIT_PAGER": "cat"}
@@ -179,6 +196,18 @@ class PersonsGit(unittest.TestCase):
                 self.canary.unlink(missing_ok=True)
                 self.assertIsNone(self.persons_git_runs_it(inside), told.stderr)
                 self.assertIn("made-by-command", told.stderr)
+
+    def test_what_a_person_does_in_a_repository_of_the_agents(self):
+        for name, (prepare, then) in IN_IT.items():
+            for confined in False, True:
+                with self.subTest(f"{name}, {confined}"):
+                    workspace = self.repository(f"{name}-{confined}".replace(" ", "-"))
+                    command = [PADDOCK, "exec", "--workspace", str(workspace), "--"] if confined else []
+                    told = subprocess.run([*command, "sh", "-c", self.script(f"make sub; {prepare}")], cwd=workspace, env=self.environment,
+                                          capture_output=True, text=True)
+                    self.canary.unlink(missing_ok=True)
+                    self.sh(then, workspace / "sub")
+                    self.assertEqual(self.canary.exists(), not confined, told.stderr)
 
     def state_outside(self):
         return {str(path): path.read_bytes() for path in self.canary.parent.rglob("*") if path.is_file()}
