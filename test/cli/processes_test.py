@@ -60,6 +60,7 @@ class Processes(unittest.TestCase):
 
     def test_those_of_all_servers_are_seen_read_and_stopped(self):
         self.assertEqual(self.listed(), [])
+        self.assertEqual(self.paddock("ps").stdout, "No processes.\n")
         servers = [self.serve(name) for name in ["one", "two"]]
         ids = [start(server, f"echo of {i}; exec sleep 1000", "of")["process"] for i, server in enumerate(servers)]
         listed = {each["process"]: (each["workspace"], each["state"]) for each in self.listed()}

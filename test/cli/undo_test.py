@@ -285,7 +285,7 @@ class Undo(unittest.TestCase):
                 (["changes"], 0, " ../../f "), (["diff", "f"], 0, "+++ b/a/deep/f"), (["history", "list"], 0, "start"),
                 (["changes", "f"], 0, " f  "), (["changes", "./h"], 0, " h  "), (["changes", "../g"], 0, " ../g  "),
                 (["changes", f"{inside}/f"], 0, " f  "), (["changes", "../../f"], 0, " ../../f  "), (["changes", "a/g"], 2, ""),
-                (["changes", "../../../f"], 2, ""), (["checkpoint", "x"], 0, "Checkpoint "), (["undo", "f"], 0, "removed f\n")]:
+                (["changes", "../../../f"], 2, ""), (["checkpoint", "x"], 0, " (4 files).\n"), (["undo", "f"], 0, "removed f\n")]:
             with self.subTest(words=words):
                 told = self.paddock_in(inside, *words)
                 self.assertEqual(told.returncode, status, told)
