@@ -24,7 +24,7 @@ MACRO = re.compile(r"-D(PADDOCK_(?!LIB\w+_LIBRARY=)\S+)") # but for libraries th
 
 
 def configure(source, build, *options):
-    compiler = os.environ.get("CXX", "g++").split()[-1]
+    compiler = os.environ.get("CXX", run.quickest_compiler()).split()[-1]
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     run.run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_BUILD_TYPE=",
             *launcher, *options)

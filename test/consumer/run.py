@@ -85,6 +85,11 @@ def with_compiler(compiler):
     return os.environ | {"CXX": f"ccache {compiler}" if shutil.which("ccache") else compiler}
 
 
+def quickest_compiler():
+    """For what is built anew: clang compiles without optimisation in less than half of gcc's time."""
+    return next(name for name in ("clang++-19", "clang++", "g++") if shutil.which(name) or name == "g++")
+
+
 def expect(condition, what):
     if not condition:
         raise RuntimeError(what)
@@ -277,7 +282,7 @@ def install_built(build, destination):
 
 def steps_of_built(work, build):
     """The same for the libraries that a build directory has: the installed routes, one subproject, and shared libraries."""
-    made, destination, compiler = {}, work / DESTINATION, "g++"
+    made, destination, compiler, quickest = {}, work / DESTINATION, "g++", quickest_compiler()
     options = json.loads(subprocess.run(["meson", "introspect", build, "--buildoptions"], check=True, capture_output=True, text=True).stdout)
     prefix = destination / next(each["value"] for each in options if each["name"] == "prefix").lstrip("/")
 
@@ -291,11 +296,11 @@ def steps_of_built(work, build):
         for consumer in CONSUMERS:
             yield (f"{consumer} by {route}", [compiler, tool],
                    lambda n=consumer, f=function: f(n, work, None, compiler, "static", prefix))
-    yield ("agent by Meson subproject", [compiler, "meson"],
-           lambda: as_subproject("agent", work, made.get("tarball"), compiler, "static", prefix))
+    yield ("agent by Meson subproject", [quickest, "meson"],
+           lambda: as_subproject("agent", work, made.get("tarball"), quickest, "static", prefix))
     shared = work / "prefix-shared"
-    yield ("shared: installation", [compiler],
-           lambda: install(work, made.get("tarball"), compiler, "shared", shared, "-Dmcp=disabled", "-Ddocs=disabled"))
+    yield ("shared: installation", [quickest],
+           lambda: install(work, made.get("tarball"), quickest, "shared", shared, "-Dmcp=disabled", "-Ddocs=disabled"))
     for route, consumer in (("pkg-config", "skills"), ("CMake package", "search")):
         tool, function = ROUTES[route]
         yield (f"shared: {consumer} by {route}", [compiler, tool],
