@@ -31,19 +31,19 @@ bool is_somebody_elses(const error& e) {
 } // namespace
 
 result<void> change_run::make() {
-  auto done = log_ != nullptr ? log_->begin(plan_) : result<void>();
-  if (done) done = stage_all();
-  if (done && log_ != nullptr) {
+  auto made = log_ != nullptr ? log_->begin(plan_) : result<void>();
+  if (made) made = stage_all();
+  if (made && log_ != nullptr) {
     may_be_staged_ = true;
-    done = log_->add_staged(staged_);
+    made = log_->add_staged(staged_);
   }
-  if (done) done = all_steps();
-  if (done) {
+  if (made) made = all_steps();
+  if (made) {
     failed_of_ = {};
     failed_at_.clear();
-    done = give_directories();
+    made = give_directories();
   }
-  if (!done) return give_up(done.error());
+  if (!made) return give_up(made.error());
   if (plan_.how.is_beside && is_observed()) report_all();
   is_clear_ = clear();
   // The next change removes what could not be removed.

@@ -12,7 +12,8 @@ namespace {
 // number, time (8), then the members of journal_record; the author has bit 128 if the number of its
 // server's start follows. Numbers have seven bits a byte, the lowest first. A text is its size and
 // bytes; a path the number of bytes shared with the one before, and the rest. A state is a byte of
-// `holding` and the bits below, mode, size, two times, inode, and the content's name if one is held.
+// `holding` and the bits below, mode, size, two times, inode, and the content's name if one is
+// held.
 constexpr std::uint8_t server_bit = 0x80; ///< of the author: the server follows
 constexpr std::uint8_t ignored_bit = 0x40, unsure_bit = 0x80;
 constexpr std::uint8_t last_holding = static_cast<std::uint8_t>(holding::too_deep);
@@ -155,11 +156,11 @@ std::optional<journal_record> parse_record(std::string_view bytes) {
     record.files = in.number();
     record.is_start = in.u8() != 0;
   } else {
-    const std::uint8_t head = in.u8();
-    const auto by = static_cast<std::uint8_t>(head & ~server_bit);
+    const std::uint8_t author_and_bit = in.u8();
+    const auto by = static_cast<std::uint8_t>(author_and_bit & ~server_bit);
     if (by > static_cast<std::uint8_t>(author::other)) return std::nullopt;
     record.by = static_cast<author>(by);
-    if ((head & server_bit) != 0) record.server = in.number();
+    if ((author_and_bit & server_bit) != 0) record.server = in.number();
     record.tool = in.text();
     record.command = in.text();
     read_transitions(in, record);

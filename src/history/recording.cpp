@@ -194,9 +194,9 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
   const read_time when;
   const cause before_it = unannounced();
   // It was there, and read-only for every other command too.
-  const cause others = by.by == author::exec ? cause() : before_it;
-  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, others, theirs,
-                     now_ms());
+  const cause not_its_own = by.by == author::exec ? cause() : before_it;
+  shared_out changed(all == whose::announced ? announced() : announced_paths(), by, not_its_own,
+                     theirs, now_ms());
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   std::unordered_map<std::uint64_t, known_state> gone; // by inode: perhaps it is elsewhere now
   const auto forget = [&](std::string_view top) {

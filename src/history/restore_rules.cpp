@@ -26,8 +26,7 @@ void restore_rules::find_unfit(const was_there& has, const is_meant& meant) {
   wanted_states asked;
   for (const auto& [path, each] : placed_)
     if (comes_anew(each) && meant(path) &&
-        (is_obeyed(of_, path, has) ||
-         (each.wanted.kind == known_kind::link && is_of_git(path)))) {
+        (is_obeyed(of_, path, has) || (each.wanted.kind == known_kind::link && is_of_git(path)))) {
       asked.emplace(path, each.wanted);
       obeyed_.insert(path);
     }
@@ -83,8 +82,8 @@ bool restore_rules::has_same_home(const std::string& path) const {
 /// have taken away is not the agent's to bring back there.
 bool restore_rules::comes_with_its_directory(const std::string& path,
                                              const placed_change& each) const {
-  const bool is_meant = is_persons() || (each.by_agent && !each.other_since);
-  if (each.present.exists() || !is_meant) return false;
+  const bool is_askers = is_persons() || (each.by_agent && !each.other_since);
+  if (each.present.exists() || !is_askers) return false;
   for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
     const auto found = placed_.find(above);
     if (found == placed_.end() || found->second.present.exists()) return false;
