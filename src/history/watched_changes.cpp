@@ -150,14 +150,11 @@ read_only_changes::read_only_changes(const store::impl& in, std::span<const std:
                                      std::int64_t since_ns)
     : in_(in), since_ns_(since_ns) {
   for (const std::string& path : paths)
-    if (in.index.find(path).exists()) {
-      paths_.insert(path);
-      tops_.add(path);
-    }
+    if (in.index.find(path).exists()) paths_.add(path);
 }
 
 bool read_only_changes::has(const transition& step) const {
-  if (!tops_.cover(step.path)) return false;
+  if (!paths_.cover(step.path)) return false;
   if (!there_) there_ = there_before();
   return there_->cover(step.path);
 }
@@ -170,7 +167,7 @@ path_tops read_only_changes::there_before() const {
   }
   path_tops there;
   if (from == nullptr) return there;
-  auto left = paths_;
+  auto left = paths_.all();
   const auto drop_made = [&](const journal_record& record, std::uint64_t) {
     const bool is_seen_since = record.time_ms * ns_per_ms > since_ns_ + tick_ns;
     for (const transition& each : record.transitions)

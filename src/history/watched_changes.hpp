@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,8 +69,7 @@ private:
 
   const store::impl& in_;
   std::int64_t since_ns_;
-  std::set<std::string, std::less<>> paths_;
-  path_tops tops_; ///< the same
+  path_tops paths_;
   mutable std::optional<path_tops> there_; ///< of these, once somebody asks
 };
 

@@ -112,9 +112,13 @@ private:
   std::string name_; ///< of the last entry
 };
 
+struct entry_place {
+  std::size_t at, shared;
+};
+
 /// Git may read entries from the offsets that an extension names: an entry must begin at each.
 /// `blocks` is pairs of an offset and a number of entries.
-bool agrees(std::string_view blocks, const std::vector<git_index_entry>& entries) {
+bool agrees(std::string_view blocks, const std::vector<entry_place>& entries) {
   std::size_t next = 0;
   for (; blocks.size() >= 8; blocks.remove_prefix(8)) {
     const bool is_there = next < entries.size() && entries[next].shared == 0 &&
@@ -148,11 +152,11 @@ bool read_git_index(std::string_view bytes, std::size_t object_bytes,
 index_paths paths_of_index(std::string_view bytes, std::size_t object_bytes) {
   constexpr std::string_view end_of_entries = "EOIE", offsets = "IEOT", link = "link";
   constexpr std::size_t version_size = 4;
-  std::vector<git_index_entry> entries; // without views of names
+  std::vector<entry_place> entries;
   bool is_shared = false, has_unnamed = false;
   std::size_t first_extension = 0, last_extension = 0;
   const auto take_entry = [&](const git_index_entry& each) {
-    entries.push_back({.at = each.at, .shared = each.shared});
+    entries.push_back({each.at, each.shared});
     has_unnamed = has_unnamed || each.name.empty();
     return each.name.empty() || is_path_inside(each.name);
   };

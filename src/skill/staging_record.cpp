@@ -26,7 +26,7 @@ std::string line_of_object(const file_status& object) {
 }
 
 file_descriptor open_staging_state(const root& base, const std::string& directory,
-                           missing_directories missing) {
+                                   missing_directories missing) {
   if (directory.empty()) return {};
   auto state =
       open_private_directory(base.status(), directory, "the directory of the history", missing);

@@ -61,41 +61,42 @@ std::optional<file_status> led_to(int top, const std::string& path, entry_kind k
   return led ? std::optional(*led) : std::nullopt;
 }
 
-std::vector<std::string> files_followed(int repository) {
-  std::vector<std::string> all(std::begin(git_followed), std::end(git_followed));
-  const auto add = [&](const char* directory, std::string_view prefix) {
+std::vector<followed_entry> files_followed(int repository) {
+  std::vector<std::string> names(std::begin(git_followed), std::end(git_followed));
+  const auto add = [&](std::string_view directory, std::string_view prefix) {
+    const std::string path(directory.empty() ? "." : directory);
     const auto fd =
-        sys::openat(repository, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        sys::openat(repository, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const auto take = [&](std::string_view name, unsigned char) {
-      if (name.starts_with(prefix)) all.push_back(join(directory, name));
+      if (name.starts_with(prefix)) names.push_back(join(directory, name));
       return true;
     };
     if (fd) (void)for_each_entry(fd->get(), take).has_value();
   };
-  add(".", git_index_part);
+  add("", git_index_part);
   for (const std::string_view each : git_old_remotes)
-    add(each.data(), "");
-  for (std::string& each : all)
-    if (each.starts_with("./")) each.erase(0, 2);
-  return all;
+    add(each, "");
+  std::vector<followed_entry> there;
+  for (std::string& each : names)
+    if (const auto status = sys::status_at(repository, each.c_str(), AT_SYMLINK_NOFOLLOW))
+      there.push_back({std::move(each), *status});
+  return there;
 }
 
 void for_each_link(int directory, const std::string& path, const on_link& call) {
   constexpr std::size_t fan_out = 2;
-  const auto fd = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (!fd) return;
-  std::vector<std::string> directories;
-  const auto take = [&](std::string_view name, unsigned char type) {
-    if (type == DT_LNK) call(path, name);
-    if (type == DT_DIR && (name.size() != fan_out || !detail::is_lower_hex(name)))
-      directories.emplace_back(name);
-    return true;
-  };
-  (void)for_each_entry(fd->get(), take).has_value();
-  for (const std::string& each : directories) {
-    const auto inner =
-        sys::openat(fd->get(), each.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner) for_each_link(inner->get(), join(path, each), call);
+  for (std::vector<std::string> pending{""}; !pending.empty();) {
+    const std::string at = std::move(pending.back());
+    pending.pop_back();
+    const auto fd = sys::openat(directory, at.empty() ? "." : at.c_str(),
+                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const auto take = [&](std::string_view name, unsigned char type) {
+      if (type == DT_LNK) call(join(path, at), name);
+      if (type == DT_DIR && (name.size() != fan_out || !detail::is_lower_hex(name)))
+        pending.push_back(join(at, name));
+      return true;
+    };
+    if (fd) (void)for_each_entry(fd->get(), take).has_value();
   }
 }
 

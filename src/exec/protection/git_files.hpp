@@ -35,9 +35,13 @@ void write_git_file(int directory, const char* name, std::string_view text, unsi
 /// is there.
 [[nodiscard]] std::optional<file_status> led_to(int top, const std::string& path, entry_kind kind);
 
-/// The files of a repository by which git could be led elsewhere, relative to it: those of
-/// `git_followed`, parts of its index, old forms of remotes. Not all need to be there.
-[[nodiscard]] std::vector<std::string> files_followed(int repository);
+struct followed_entry {
+  std::string path; ///< relative to the repository
+  file_status status;
+};
+/// The files of a repository by which git could be led elsewhere: those of `git_followed`, parts of
+/// its index, old forms of remotes.
+[[nodiscard]] std::vector<followed_entry> files_followed(int repository);
 
 using on_link = std::function<void(const std::string& directory, std::string_view name)>;
 /// Calls for each link in a directory of git's own and in those beneath it, but for the objects

@@ -28,6 +28,12 @@
 namespace paddock {
 namespace {
 
+constexpr const char* git_index = "index";
+
+bool is_of_index(std::string_view name) {
+  return name == git_index || name.starts_with(git_index_part);
+}
+
 bool is_of_submodule(std::string_view path) {
   const std::string_view git = git_around(path);
   return !git.empty() && first_component(path.substr(git.size() + 1)) == git_stores[0];
@@ -67,14 +73,14 @@ private:
                                                       std::string_view bytes) const;
   [[nodiscard]] std::size_t object_bytes_of(int repository, const std::string& path) const;
   void look_at_pointer(const std::string& path, const file_status& status);
-  struct place {
+  struct held_place {
     int directory;
     const std::string& path;
   };
   bool move_aside(int directory, const char* name, const std::string& path, std::size_t rule) {
     return move_to({directory, path}, {directory, path}, name, rule);
   }
-  bool move_to(const place& from, const place& to, const char* name, std::size_t rule);
+  bool move_to(const held_place& from, const held_place& to, const char* name, std::size_t rule);
 
   int top_;
   std::string top_name_;
@@ -134,7 +140,7 @@ result<file_descriptor> repository_sweep::open(const std::string& path) const {
   return resolve::open_strict(resolve::scope_beneath(top_), path, O_PATH | O_DIRECTORY);
 }
 
-bool repository_sweep::move_to(const place& from, const place& to, const char* name,
+bool repository_sweep::move_to(const held_place& from, const held_place& to, const char* name,
                                std::size_t rule) {
   made_entry entry{.path = join(from.path, name), .moved_to = {}, .rule = rule};
   const auto suffix = sys::random_hex(8);
@@ -234,24 +240,21 @@ void repository_sweep::look_at_followed(const std::string& path) {
   if (!rule || !repository) return;
   const auto listed = sys::openat(repository->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (!listed) return;
-  for (const std::string& each : files_followed(listed->get())) {
-    const std::string at = join(path, each), place(parent(at)), name(file_name(at));
+  for (const followed_entry& each : files_followed(listed->get())) {
+    if (each.status.kind != entry_kind::file || !is_new(each.status)) continue;
+    const std::string at = join(path, each.path), place(parent(at)), name(file_name(at));
     const auto directory = open(place); // a link on the way is looked at by itself
-    const auto status = directory
-                            ? sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW)
-                            : result<file_status>(directory.error());
-    if (!status || status->kind != entry_kind::file || !is_new(*status)) continue;
-    const bool is_part = name.starts_with(git_index_part);
-    const auto text =
-        text_of_file(directory->get(), name.c_str(),
-                     is_part || name == "index" ? git_index_bytes_max : git_file_bytes_max);
-    const auto kept =
-        text ? what_stays(repository->get(), path, each, *text) : std::optional<std::string>("");
+    if (!directory) continue;
+    const auto text = text_of_file(directory->get(), name.c_str(),
+                                   is_of_index(name) ? git_index_bytes_max : git_file_bytes_max);
+    const auto kept = text ? what_stays(repository->get(), path, each.path, *text)
+                           : std::optional<std::string>("");
     if (!kept) continue;
     const unlocked_directory unlocked(directory->get());
     if (!move_aside(directory->get(), name.c_str(), place, *rule)) continue;
     if (!kept->empty()) write_git_file(directory->get(), name.c_str(), *kept, 0644);
-    if (is_part) (void)move_aside(directory->get(), "index", place, *rule);
+    if (is_of_index(name) && name != git_index)
+      (void)move_aside(directory->get(), git_index, place, *rule);
   }
 }
 
@@ -261,7 +264,8 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
   const auto leads_inside = [&](std::string_view written) {
     return !is_outside_ && target_of(join(path, "objects"), written).has_value();
   };
-  return harmless_rest({file, bytes, object_bytes_of(repository, path), leads_inside});
+  const std::size_t object_bytes = is_of_index(file) ? object_bytes_of(repository, path) : 0;
+  return harmless_rest({file, bytes, object_bytes, leads_inside});
 }
 
 /// As the configuration says, which a worktree shares with the repository two directories above.

@@ -27,9 +27,8 @@ void note_followed(int top, const std::string& path, entries_before& into) {
   const auto fd = sys::openat(top, path.empty() ? "." : path.c_str(),
                               O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (!fd) return;
-  for (const std::string& each : files_followed(fd->get()))
-    if (const auto status = sys::status_at(fd->get(), each.c_str(), AT_SYMLINK_NOFOLLOW))
-      into.add(*status);
+  for (const followed_entry& each : files_followed(fd->get()))
+    into.add(each.status);
 }
 
 } // namespace
