@@ -111,12 +111,13 @@ class Processes(unittest.TestCase):
 
     def test_who_waits_for_an_end_holds_up_nobody(self):
         server = self.serve("one")
-        made = start(server, "trap '' TERM; echo up; while :; do sleep 1; done", "up")["process"]
+        made = start(server, "trap 'echo asked' TERM; echo up; while :; do sleep 1; done", "up")["process"]
         path = str(self.sockets / f"{server.process.pid}.socket")
         silent = [socket.socket(socket.AF_UNIX) for i in range(3)]
         with socket.socket(socket.AF_UNIX) as stopper:
             stopper.connect(path)
             stopper.sendall(json.dumps({"stop": made, "graceMs": 30000}).encode() + b"\n")
+            server.call("readProcess", process=made, until="asked", waitMs=60000)  # its question is read
             for each in silent:
                 each.connect(path)
             # It was asked before: one at a time, that process would have ended when its list is made.
