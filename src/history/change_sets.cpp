@@ -25,17 +25,20 @@ bool is_of_others(const journal_record& record, author who) {
 /// What a person had a hand in stays theirs where an operation of the agent moves it.
 void follow_moves(const journal_record& record, path_changes& all) {
   std::map<std::uint64_t, const transition*> gone; // a person's, by inode
-  for (const transition& each : record.transitions)
-    if (const path_change& at = all.find(each.path)->second;
-        each.before.exists() && !each.after.exists() && (at.by_other || at.is_theirs))
+  for (const transition& each : record.transitions) {
+    const auto at = all.find(each.path);
+    if (at != all.end() && each.before.exists() && !each.after.exists() &&
+        (at->second.by_other || at->second.is_theirs))
       gone.emplace(each.before.inode, &each);
+  }
   if (gone.empty()) return;
   for (const transition& each : record.transitions) {
     const auto from = gone.find(each.after.inode);
     if (!each.after.exists() || each.after.inode == each.before.inode || from == gone.end())
       continue;
-    if (is_same_object(from->second->before, each.after))
-      all.find(each.path)->second.is_theirs = true;
+    if (const auto to = all.find(each.path);
+        to != all.end() && is_same_object(from->second->before, each.after))
+      to->second.is_theirs = true;
   }
 }
 
@@ -159,6 +162,7 @@ result<path_changes> changes_since(const store::impl& of, std::uint64_t offset,
         own != 0 && record.server != 0 && record.server != own && at_offset >= own_start;
     const bool is_others = is_of_server || is_of_others(record, asked.who);
     for (const transition& each : record.transitions) {
+      if (of.hides(each.path)) continue;
       const auto [at, is_first] = all.try_emplace(each.path);
       path_change& to = at->second;
       if (is_first) to.at_checkpoint = to.before = each.before;

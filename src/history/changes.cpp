@@ -270,6 +270,7 @@ result<entry_state> store::state_at(std::uint64_t number, std::string_view path)
   const impl::guard held(*impl_);
   PADDOCK_CHECK(held.ready());
   PADDOCK_TRY(const placed_checkpoint* at, impl_->find(number));
+  if (impl_->hides(path)) return impl_->told({});
   known_state state = impl_->index.find(path);
   PADDOCK_CHECK(impl_->log.read_from(at->offset, [&](const journal_record& record, std::uint64_t) {
     if (record.kind != record_kind::operation) return true;
@@ -284,6 +285,7 @@ result<entry_state> store::state_at(std::uint64_t number, std::string_view path)
 result<std::vector<entry_state>> store::states_of(std::string_view path, std::size_t limit) {
   const impl::guard held(*impl_);
   PADDOCK_CHECK(held.ready());
+  if (impl_->hides(path)) return std::vector<entry_state>();
   std::vector<known_state> met; // the newest last
   const auto add = [&](const known_state& state) {
     if (!state.exists()) return;
@@ -344,6 +346,7 @@ result<std::vector<event>> store::events(std::uint64_t after, std::size_t limit)
     if (record.kind == record_kind::checkpoint) each.checkpoint = record.number;
     std::set<std::string_view> repositories;
     for (const transition& step : record.transitions) {
+      if (impl_->hides(step.path)) continue;
       const bool is_git = is_of_git(step.path);
       const auto git = git_around(step.path);
       const std::string_view told = git.empty() ? std::string_view(step.path) : git;

@@ -2,6 +2,7 @@
 #include "history/kept_rules.hpp"
 #include "history/store_impl.hpp"
 #include "history/unused_stores.hpp"
+#include "path/name_rules.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -15,10 +16,11 @@ std::int64_t now_ms() noexcept {
   return sys::file_clock_ns() / 1'000'000;
 }
 
-store::impl::impl(std::shared_ptr<const root> r, options o, store_directory d, session s)
-    : workspace(std::move(r)), how(std::move(o)), purpose(s), directory(std::move(d)),
-      packs(directory.descriptor(), directory.key()), log(directory.descriptor()),
-      marks(directory.descriptor()), heard(*workspace, how.watches_max) {}
+store::impl::impl(ruled_workspace r, options o, store_directory d, session s)
+    : workspace(std::move(r.workspace)), how(std::move(o)), purpose(s), directory(std::move(d)),
+      shown_anew(std::move(r.shown_anew)), packs(directory.descriptor(), directory.key()),
+      log(directory.descriptor()), marks(directory.descriptor()),
+      heard(*workspace, how.watches_max) {}
 
 store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
     : of_(of), held_(of.mutex, std::defer_lock) {
@@ -93,6 +95,15 @@ void store::impl::be_content() {
   if (!has_complained && index.lost() == 0) trouble.clear();
 }
 
+bool store::impl::hides(std::string_view path) const {
+  for (;;) {
+    const std::size_t end = path.find('/');
+    if (workspace->is_hidden_name(path.substr(0, end))) return true;
+    if (end == path.npos) return false;
+    path.remove_prefix(end + 1);
+  }
+}
+
 void store::impl::complain(const error& e) {
   has_complained = true;
   trouble = "the history could not be written or read: " + explain_failure(e);
@@ -161,23 +172,45 @@ void store::impl::forget_cut_short() {
   others.cut_short.clear();
 }
 
+namespace {
+
+/// What became of a hidden name was no agent's doing.
+class hidden_until_now final : public others_changes {
+public:
+  explicit hidden_until_now(const name_rules& rules) : rules_(rules) {}
+  [[nodiscard]] bool has(const std::string& path) const {
+    return rules_.leads_through_hidden(path);
+  }
+  [[nodiscard]] bool has(const transition& step) const override { return has(step.path); }
+
+private:
+  const name_rules& rules_;
+};
+
+} // namespace
+
 result<void> store::impl::begin(const work_bounds& bounds) {
   const bool is_new = checkpoints.empty();
   if (!is_new) PADDOCK_CHECK(recover());
+  PADDOCK_TRY(const auto hidden, name_rules::make(shown_anew));
+  const hidden_until_now unseen(hidden);
   PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
-  if (is_new || log.has_gap()) {
+  if (is_new || log.has_gap() || !shown_anew.empty()) {
     (void)take_closed(found, {});
     // A record that is lost may have been the one that said that they are there: a restore must not
     // take them for new.
     std::vector<met_entry> known, unknown; // both by path, as before
     for (met_entry& each : found.met) {
-      const bool is_known = !is_new && index.find(each.path).exists();
+      const bool is_known =
+          !is_new && (index.find(each.path).exists() || !(log.has_gap() || unseen.has(each.path)));
       (is_known ? known : unknown).push_back(std::move(each));
     }
     found.met = std::move(known);
     PADDOCK_CHECK(take_as_known(std::move(unknown), bounds));
   }
-  auto done = is_new ? result<void>() : absorb(std::move(found), unannounced(), bounds);
+  auto done = is_new
+                  ? result<void>()
+                  : absorb(std::move(found), unannounced(), bounds, whose::announced, 0, &unseen);
   if (!done && done.error().code == error_code::no_space) done = begin_when_full(bounds);
   if (done) forget_cut_short();
   PADDOCK_CHECK(unless_full(done));
@@ -348,9 +381,9 @@ result<std::shared_ptr<store>, detailed_error> store::open(std::shared_ptr<const
   PADDOCK_TRY(store_directory directory,
               store_directory::open(*workspace, how.directory, by == session::serve));
   if (by == session::serve) age_out_beside(directory, *workspace, how.age_days_max);
-  PADDOCK_TRY(workspace, under_kept_rules(std::move(workspace), directory, by));
-  auto made =
-      std::make_unique<impl>(std::move(workspace), std::move(how), std::move(directory), by);
+  PADDOCK_TRY(ruled_workspace ruled,
+              under_kept_rules(std::move(workspace), directory, by, how.age_days_max));
+  auto made = std::make_unique<impl>(std::move(ruled), std::move(how), std::move(directory), by);
   return std::shared_ptr<store>(new store(std::move(made)));
 }
 

@@ -208,7 +208,9 @@ private:
       if (is_there[i]) continue;
       path.resize(begin);
       path += known->name(known->entries[i]);
-      met.gone.push_back(path);
+      // What an earlier server saw and is hidden now stays as it was.
+      if (!workspace_.is_hidden_name(std::string_view(path).substr(begin)))
+        met.gone.push_back(path);
     }
     return {};
   }

@@ -77,7 +77,7 @@ store_directory::open(const root& workspace, std::string_view directory, bool se
 result<void> store_directory::take_head(bool serves) {
   PADDOCK_TRY(head_, sys::openat(fd_.get(), head_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   if (sys::try_flock(head_.get()) && serves)
-    (void)sys::unlinkat(fd_.get(), rules_name, 0).has_value(); // what stays counts
+    (void)sys::renameat2(fd_.get(), rules_name, fd_.get(), ended_rules_name, 0); // or it counts
   return sys::try_shared_flock(head_.get());
 }
 

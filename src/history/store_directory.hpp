@@ -53,8 +53,8 @@ public:
 
 private:
   store_directory() = default;
-  /// Takes the lock and `head`. Where nobody else has, the rules of servers that have ended go with
-  /// the first one that serves. Errors: those of `open`.
+  /// Takes the lock and `head`. Where nobody else has, the first one that serves sets the rules of
+  /// servers that have ended aside. Errors: those of `open`.
   result<void, detailed_error> take_up(const root& workspace, const std::string& path, bool serves);
   result<void> take_head(bool serves);
   result<void, detailed_error> read_head(const root& workspace, const std::string& path);
@@ -72,6 +72,8 @@ private:
 inline constexpr const char* head_name = "head";
 /// The file that says which names servers protect.
 inline constexpr const char* rules_name = "rules";
+/// The same of ended servers, until the next one has begun.
+inline constexpr const char* ended_rules_name = "rules.ended";
 inline constexpr std::uint64_t head_bytes_max = 16 * 1024;
 /// What the store of a workspace is called, by its path and the directory there.
 [[nodiscard]] std::string name_of_store(const std::string& workspace, const file_status& status);

@@ -8,6 +8,7 @@
 #include "history/directory_watch.hpp"
 #include "history/file_index.hpp"
 #include "history/journal.hpp"
+#include "history/kept_rules.hpp"
 #include "history/path_tops.hpp"
 #include "history/scan.hpp"
 #include "history/store_directory.hpp"
@@ -120,7 +121,7 @@ struct unread_file {
 };
 
 struct store::impl {
-  impl(std::shared_ptr<const root> r, options o, store_directory d, session s);
+  impl(ruled_workspace r, options o, store_directory d, session s);
 
   const std::shared_ptr<const root> workspace;
   const options how;
@@ -128,6 +129,7 @@ struct store::impl {
 
   std::mutex mutex; // of all below; the store's lock is taken in it
   store_directory directory;
+  const std::vector<protected_name> shown_anew; ///< as ruled_workspace has them
   content_packs packs;
   journal log;
   file_index index;
@@ -164,6 +166,9 @@ struct store::impl {
   std::multiset<std::int64_t> unlooked;
   /// What `state` tells from now on.
   void publish();
+
+  /// Whether a name on the path is hidden now. The journal may have it from an earlier server.
+  [[nodiscard]] bool hides(std::string_view path) const;
 
   /// Holds the mutex and the store's lock, and knows what others have added.
   class guard;

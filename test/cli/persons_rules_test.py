@@ -32,6 +32,10 @@ OPTIONS = {
     ("--unprotect", ".envrc"): ([], [".envrc"]),
     ("--read-only",): ([], [".envrc"]),
     ("--protect", "secret=hidden", "--exec-read", "/usr/share"): (["secret"], []),
+    ("--protect", "secret=hidden", "--exec-write", "OUTSIDE"): (["secret"], [".envrc"]),
+    ("--protect", "secret=hidden", "--git-worktree"): (["secret"], [".envrc"]),
+    ("--protect", "secret=hidden", "--exec", "best-effort", "--home-tools", "--package-cache"): (["secret"], [".envrc"]),
+    ("--protect", "secret=hidden", "--exec", "off"): (["secret"], [".envrc"]),
     ("--protect", "dd=hidden", "--protect", "conf=read-only", "--unprotect", ".vscode"): (["dd"], ["conf", ".vscode"]),
 }
 FILES = ["secret", "conf", ".envrc", "dd/inside", ".vscode/tasks.json", "plain"]
@@ -111,23 +115,71 @@ class Rules(Workspace):
                 if path in hidden:
                     self.assertEqual((self.workspace / path).read_text(), "KEY\n", words)
 
+    def make_workspace(self, options):
+        (self.top / "outside").mkdir()
+        if "--git-worktree" not in options:
+            return self.workspace.mkdir()
+        subprocess.run([*GIT, "init", "-q", str(self.top / "main")], check=True)
+        subprocess.run([*GIT, "-C", str(self.top / "main"), "commit", "-q", "--allow-empty", "-m", "m"], check=True)
+        subprocess.run([*GIT, "-C", str(self.top / "main"), "worktree", "add", "-q", str(self.workspace)], check=True)
+
+    def state(self):
+        """But for the history, to which a server reads in at any time."""
+        return {str(path): path.read_bytes() for path in self.top.rglob("*") if path.is_file() and self.store not in path.parents}
+
+    def only_looked_at(self, hidden):
+        """What a person searches and lists is shown to the person, who may see it, and nothing else is done; what agents wrote
+        down shows nothing of it."""
+        skills = self.top / "skills"
+        skills.mkdir()
+        agents = self.workspace / "skill/agents"
+        agents.mkdir(parents=True)
+        (agents / "SKILL.md").write_text("---\nname: agents\ndescription: d\n---\nText\n")
+        for name in hidden:
+            (agents / name).symlink_to(f"../../{name}")
+        before = self.state()
+        for words in (["search", "KEY", "--hidden"], ["find", "**"], ["map"]):
+            told = subprocess.run([PADDOCK, *words, "--workspace", str(self.workspace)], capture_output=True, text=True, timeout=60)
+            self.assertIn("KEY" if words[0] == "search" else "plain", told.stdout, (words, told))  # the control
+        for words in (["ps"], ["logs", "0"], ["skills", "list", "--root", str(skills)], ["skills", "validate", str(agents)],
+                      ["skills", "import", "--root", str(skills), str(agents)], ["skills", "files", "agents", "--root", str(skills)]):
+            told = subprocess.run([PADDOCK, *words], capture_output=True, text=True, timeout=60)
+            self.assertNotIn("KEY", told.stdout + told.stderr, words)
+        for path in skills.rglob("*"):
+            self.assertTrue(path.is_dir() or "KEY" not in path.read_text(), path)
+        shutil.rmtree(skills)
+        shutil.rmtree(self.workspace / "skill")
+        self.assertEqual({k: v for k, v in before.items() if "/skill/" not in k}, self.state())
+
+    def after_another_server(self, hidden, read_only):
+        """A server without the options begins and ends: what the agent of the first one wrote still changes nothing protected, and
+        what the second one's changed can be undone."""
+        self.serve().close()
+        for name in hidden + read_only:
+            path = name if (self.workspace / name).is_file() else f"{name}/{'inside' if name == 'dd' else 'tasks.json'}"
+            (self.workspace / path).write_text("KEY\n")
+            patch = f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-KEY\n+agent\n"
+            self.assertEqual(self.paddock("apply", "-", input=patch).returncode, 1, path)
+            self.assertEqual((self.workspace / path).read_text(), "KEY\n")
+
     def test_each_command_with_each_option(self):
         for options, (hidden, read_only) in OPTIONS.items():
             with self.subTest(" ".join(options)):
-                shutil.rmtree(self.workspace)
-                shutil.rmtree(self.store, ignore_errors=True)
-                self.workspace.mkdir()
+                for each in self.top.iterdir():
+                    shutil.rmtree(each)
+                self.make_workspace(options)
                 if "--read-only" in options:
                     self.paddock("checkpoint", "empty")
-                server = self.serve(*options)
+                server = self.serve(*[str(self.top / "outside") if each == "OUTSIDE" else each for each in options])
                 (self.workspace / "before").write_text("x\n")
                 if "--read-only" not in options:
-                    server.run("echo b > before")
+                    server.call("writeTextFile", path="before", content="b\n")
                 self.make_files()  # by a person, while the server runs
                 if "--read-only" not in options:
-                    server.run("echo agent > plain")
+                    server.call("writeTextFile", path="plain", content="agent\n")
+                self.only_looked_at(hidden)
                 server.close()
-                for words in (["changes"], ["diff"], ["diff", *hidden[:1]], ["history", "list"], ["checkpoint", "c"],
+                for words in (["changes"], ["diff"], ["diff", *hidden[:1]], ["diff", "--raw"], ["history", "list"], ["checkpoint", "c"],
                               ["undo", "-n", "--force"], ["undo", "--force", *FILES], ["undo", "--force"], ["history", "verify"]):
                     told = self.paddock(*words)
                     named = words[-1:] if words[-1] in hidden else []
@@ -141,6 +193,7 @@ class Rules(Workspace):
                     self.untouched(hidden)
                 if "--read-only" in options:
                     continue  # no history, and so the usual rules
+                self.after_another_server(hidden, read_only)
                 self.commands(hidden, read_only)
                 for name in hidden + read_only:
                     path = name if (self.workspace / name).is_file() else f"{name}/{'inside' if name == 'dd' else 'tasks.json'}"
@@ -159,6 +212,77 @@ class Rules(Workspace):
         self.assertNotIn(" secret ", self.paddock("changes").stdout)
         next(self.store.rglob("rules")).unlink()
         self.assertIn(" secret ", self.paddock("changes").stdout)
+
+
+    def test_what_a_hidden_file_became_is_no_agents_doing_once_it_is_shown(self):
+        for how in ("closed", "killed"):
+            with self.subTest(how):
+                self.setUp()
+                self.make_files()
+                server = self.serve("--protect", "secret=hidden")
+                server.run("echo agent > plain")
+                if how == "closed":
+                    server.close()
+                else:
+                    told = server.call("startProcess", command="sh", args=["-c", "echo killed > plain; echo ready; read line"],
+                                       until="ready", waitMs=20000)
+                    self.assertTrue(told["matched"], told)
+                    server.process.kill()
+                    server.process.wait()
+                second = self.serve()
+                second.call("listChanges")
+                told = self.paddock("changes", "--since", "1").stdout
+                self.assertRegex(told, r"modified +plain")  # the control
+                self.assertNotRegex(told, r"\bsecret\b")
+                second.run("echo agent > secret")
+                second.close()
+                self.assertRegex(self.paddock("changes").stdout, r"modified +secret +by sh")
+                told = self.paddock("undo", "--to", "1", "--force").stdout
+                self.assertEqual((self.workspace / "secret").read_text(), "KEY\n", told)
+                self.assertEqual((self.workspace / "plain").read_text(), "KEY\n", told)
+
+    def test_what_an_earlier_server_saw_of_a_hidden_file_is_shown_to_nobody(self):
+        self.make_files()
+        first = self.serve()
+        first.run("for f in plain secre?; do echo agent >> $f; done; mkdir s; cp secre? s")
+        first.close()
+        second = self.serve("--protect", "secret=hidden")
+        second.run("echo again >> plain")
+        for arguments in ({}, {"diff": True}, {"paths": ["secret"], "diff": True}, {"paths": ["s/secret"], "diff": True}):
+            told = json.dumps(second.call("listChanges", since="1", **arguments))
+            self.assertNotIn("secret\"", told, arguments)
+            self.assertNotIn("-KEY", told if arguments.get("paths") else "", arguments)
+        self.assertNotIn("secret", json.dumps(second.call("restore", to="1", dryRun=True, force=True)["paths"]))
+        for words in (["changes", "--since", "1"], ["diff", "--since", "1"], ["diff", "--raw", "--since", "1"], ["undo", "-n", "--to", "1"]):
+            self.assertNotRegex(self.paddock(*words).stdout, r"\bsecret\b", words)
+        page = Page(str(self.workspace), str(self.store))
+        for path in ("api/diff?path=secret&since=1", "api/changes?since=1", "api/events"):
+            self.assertNotRegex(page.ask("GET", path), r'"(s/)?secret"|KEY', path)
+        page.close()
+        (self.workspace / "s/secret").unlink()
+        second.run("echo more >> plain")
+        second.close()
+        third = self.serve()  # the control: all is as the first one left it, and a person removed one
+        told = self.paddock("changes", "--since", "1").stdout
+        self.assertRegex(told, r"modified +secret +by sh -c for f")
+        self.assertNotRegex(told, r"s/secret +by sh -c echo (again|more)")
+        third.close()
+        self.paddock("undo", "--to", "1")
+        self.assertEqual((self.workspace / "secret").read_text(), "KEY\n")
+
+    def test_rules_of_the_past_go_with_their_checkpoints(self):
+        self.make_files()
+        self.serve("--protect", "conf").close()
+        self.serve().close()
+        patch = "--- a/conf\n+++ b/conf\n@@ -1 +1 @@\n-KEY\n+agent\n"
+        self.assertEqual(self.paddock("apply", "-n", "-", input=patch).returncode, 1)
+        rules = next(self.store.rglob("rules"))
+        text = rules.read_bytes()
+        day = int(re.search(rb"past (\d+) read-only conf\0", text)[1])
+        rules.write_bytes(text.replace(f"past {day} read-only conf".encode(), f"past {day - 31} read-only conf".encode()))
+        self.serve().close()
+        self.assertNotIn(b" conf\0", rules.read_bytes())
+        self.assertEqual(self.paddock("apply", "-n", "-", input=patch).returncode, 0)
 
 
 class UndoOfProtectedNames(Workspace):

@@ -587,14 +587,16 @@ TEST_F(HistoryHeld, OfTwoServersThatStartAtOnceBothHaveTheirRules) {
     const auto first = open_as("of.first");
     injected.end();
     const auto where = root::open(workspace());
-    const auto rules = history::rules_of(*where, state_directory());
-    ASSERT_THAT(rules, IsOk());
-    const auto has = [&](const char* name) {
+    const auto has = [&](const char* name,
+                         history::past_rules past = history::past_rules::left_out) {
+      const auto rules = history::rules_of(*where, state_directory(), past);
+      EXPECT_THAT(rules, IsOk());
       return std::ranges::any_of(*rules, [&](const auto& each) { return each.name == name; });
     };
     EXPECT_TRUE(has("of.first")) << at;
     EXPECT_EQ(has("of.second"), beside != nullptr) << at;
     EXPECT_FALSE(has("of.before")) << at;
+    EXPECT_TRUE(has("of.before", history::past_rules::in_force)) << at;
     met += beside != nullptr ? 1U : 0U;
     if (!is_hit || HasFailure()) break;
   }

@@ -56,9 +56,11 @@ std::string ruled_out(const workspace_cli& from) {
 
 /// What servers of the workspace protect; complains and returns nothing when that is not known.
 std::optional<std::vector<protected_name>>
-kept_rules(std::string_view program, const root& workspace, const std::string& directory) {
+kept_rules(std::string_view program, const root& workspace, const std::string& directory,
+           history::past_rules past = history::past_rules::in_force) {
   std::error_code failed;
-  auto rules = history::rules_of(workspace, std::filesystem::absolute(directory, failed).string());
+  auto rules =
+      history::rules_of(workspace, std::filesystem::absolute(directory, failed).string(), past);
   if (rules) return *std::move(rules);
   complain(program,
            !rules.error().detail.empty()
@@ -116,7 +118,7 @@ std::string history_directory(std::string_view program, const std::string& given
 }
 
 std::optional<root> open_persons_workspace(std::string_view program, const std::string& workspace,
-                                           const std::string& history) {
+                                           const std::string& history, history::past_rules past) {
   auto plain = root::open(workspace);
   if (!plain) {
     complain(program, unusable_workspace(workspace, plain.error().code));
@@ -124,7 +126,7 @@ std::optional<root> open_persons_workspace(std::string_view program, const std::
   }
   const std::string directory = history.empty() ? default_history_directory() : history;
   if (directory.empty()) return *std::move(plain);
-  auto rules = kept_rules(program, *plain, directory);
+  auto rules = kept_rules(program, *plain, directory, past);
   if (!rules) return std::nullopt;
   root_options options;
   options.protected_names = *std::move(rules);

@@ -36,7 +36,8 @@ void add_history_option(CLI::App& parser, std::string& target);
 /// history there. Complains and returns nothing when it cannot be opened so.
 [[nodiscard]] std::optional<root> open_persons_workspace(std::string_view program,
                                                          const std::string& workspace,
-                                                         const std::string& history);
+                                                         const std::string& history,
+                                                         history::past_rules past);
 
 /// Adds what servers protect to `from`, for what a person runs with the options of a server.
 /// Complains and returns false when that is not known.

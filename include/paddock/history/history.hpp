@@ -74,12 +74,15 @@ struct known_histories {
 /// Makes nothing. What is not there any more, and what is another user's, is passed over.
 [[nodiscard]] known_histories find_histories(const root& workspace, std::string_view directory);
 
-/// The usual protected names and those of servers that have the workspace open, or had it open
-/// last: what a command of a person that uses no history opens it with. Makes nothing. Errors:
-/// denied_by_policy (the store is not this user's alone), io (the rules are damaged), those of
-/// reading.
+/// Whether names count that only servers before the last one protected. Their agents may have
+/// written what a person's command carries out; but what an agent changed since can be undone.
+enum class past_rules : std::uint8_t { in_force, left_out };
+/// The usual protected names and those of servers that have the workspace open, had it open last,
+/// or before in the time of `age_days_max`: what a command of a person that uses no history opens
+/// it with. Makes nothing. Errors: denied_by_policy (the store is not this user's alone), io (the
+/// rules are damaged), those of reading.
 [[nodiscard]] result<std::vector<protected_name>, detailed_error>
-rules_of(const root& workspace, std::string_view directory);
+rules_of(const root& workspace, std::string_view directory, past_rules past = past_rules::in_force);
 
 class store;
 
@@ -132,7 +135,8 @@ public:
   ~store();
 
   /// Under the rules of names that it was opened with and those of servers that have it open, or
-  /// had it open last: for who acts in the workspace for a person.
+  /// had it open last: for who acts in the workspace for a person. What earlier ones protected is
+  /// read-only for a person's look.
   [[nodiscard]] std::shared_ptr<const root> workspace() const;
 
   /// Reads what is not held yet. For a thread in the background; other members may be called.

@@ -106,7 +106,10 @@ void complain_of_no_history(std::string_view program, const undo_options& option
 
 std::optional<found_workspace> find_workspace(std::string_view program, const undo_options& options,
                                               const std::string& directory, beginning may_begin) {
-  auto opened = open_persons_workspace(program, options.workspace, options.history);
+  // What earlier servers hid the history adds where it matters.
+  const auto past =
+      may_begin == beginning::here ? history::past_rules::in_force : history::past_rules::left_out;
+  auto opened = open_persons_workspace(program, options.workspace, options.history, past);
   if (!opened) return std::nullopt;
   const auto known = history::find_histories(*opened, directory);
   found_workspace found{.has_history = known.has_own};
@@ -118,7 +121,7 @@ std::optional<found_workspace> find_workspace(std::string_view program, const un
                                                      : "";
   if (!around.empty()) {
     found.current = strip_root_prefix(opened->path(), around).value_or("");
-    opened = open_persons_workspace(program, around, options.history);
+    opened = open_persons_workspace(program, around, options.history, past);
     if (!opened) return std::nullopt;
     found.has_history = !known.above.empty();
   }
