@@ -540,6 +540,24 @@ class PersonsGit(unittest.TestCase):
         Server(workspace, environment=self.environment).close()
         self.assertIsNone(self.persons_git_runs_it(workspace))
 
+    def test_a_server_that_is_killed_with_a_repository_outside(self):
+        """The next server is started without the option, and looks there all the same."""
+        (self.canary.parent / "precious").mkdir(parents=True)
+        for looks in False, True:
+            with self.subTest(looks):
+                (self.canary.parent / "precious/x").write_text("precious\n")
+                repository = self.repository(f"killed-{looks}")
+                worktree = self.base / f"wt \"{looks}\""
+                self.sh(f"git worktree add -q -b wt '{worktree}'", repository)
+                server = Server(worktree, "--git-worktree", environment=self.environment)
+                self.start(server, f"ln -sf {self.canary.parent}/precious/x $(git rev-parse --absolute-git-dir)/logs/HEAD; echo ready; read line")
+                server.process.kill()
+                server.process.wait()
+                if looks:
+                    Server(worktree, environment=self.environment).close()
+                self.sh(f"echo two > tracked; {COMMIT}", worktree)
+                self.assertEqual((self.canary.parent / "precious/x").read_text() == "precious\n", looks)
+
     def test_two_servers(self):
         workspace = self.repository("two")
         one, other = Server(workspace, environment=self.environment), Server(workspace, environment=self.environment)

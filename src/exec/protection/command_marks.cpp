@@ -13,6 +13,7 @@
 #include <linux/fs.h>
 
 #include <cerrno>
+#include <iomanip>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -23,6 +24,7 @@ namespace paddock {
 namespace {
 
 constexpr std::string_view begun_suffix = ".new";
+constexpr std::string_view outside_word = "outside";
 constexpr std::uint64_t mark_bytes_max = std::uint64_t{64} << 20U;
 constexpr std::int64_t touch_ms = 1'000;
 /// Of file times against the clock, and of a process that is kept waiting.
@@ -38,8 +40,11 @@ std::string text_of(int fd) {
 }
 
 std::string rendered_mark(const workspace_then& then) {
+  std::ostringstream outside;
+  for (const std::string& each : then.outside)
+    outside << outside_word << ' ' << std::quoted(each) << '\n';
   return (then.complete ? "whole " : "partial ") + std::to_string(then.began_ns) + '\n' +
-         then.entries.render() + "end\n";
+         outside.str() + then.entries.render() + "end\n";
 }
 
 /// Nothing where it is not whole.
@@ -49,8 +54,12 @@ std::optional<workspace_then> mark_in(const std::string& text) {
   std::string word;
   in >> word >> then.began_ns;
   then.complete = word == "whole";
-  while (in >> word && word != "end")
-    if (!then.entries.parse(word, in)) return std::nullopt;
+  while (in >> word && word != "end") {
+    if (word == outside_word)
+      in >> std::quoted(then.outside.emplace_back());
+    else if (!then.entries.parse(word, in))
+      return std::nullopt;
+  }
   if (word != "end") return std::nullopt;
   while (in >> word)
     if (!then.entries.parse(word, in)) break;

@@ -84,8 +84,7 @@ public:
     waited_in_vain_ = !had;
     return had;
   }
-  std::vector<made_entry> sweep_left(int workspace, const command_marks& marks,
-                                     const std::vector<std::string>& outside);
+  std::vector<made_entry> sweep_left(int workspace, const command_marks& marks);
 
 private:
   [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
@@ -210,12 +209,10 @@ workspace_watch::made workspace_watch::index::sweep(int workspace, workspace_the
           .alone = marks == nullptr || own_turn};
 }
 
-std::vector<made_entry>
-workspace_watch::index::sweep_left(int workspace, const command_marks& marks,
-                                   const std::vector<std::string>& outside) {
+std::vector<made_entry> workspace_watch::index::sweep_left(int workspace,
+                                                           const command_marks& marks) {
   std::vector<made_entry> all;
   marks.take_left([&](workspace_then then) {
-    then.outside = outside;
     auto swept = sweep(workspace, then, &marks);
     std::ranges::move(swept.moved, std::back_inserter(all));
   });
@@ -271,8 +268,7 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
     used = remembered.front();
   }
   auto marks = options.sweeps ? command_marks::open(workspace, options.state_directory) : nullptr;
-  auto left =
-      marks ? used->sweep_left(workspace, *marks, asked.write_paths) : std::vector<made_entry>();
+  auto left = marks ? used->sweep_left(workspace, *marks) : std::vector<made_entry>();
   // Who sweeps meanwhile would not find what this one takes for somebody else's.
   const auto turn = marks ? used->turn(*marks, options.turn_ms) : file_descriptor();
   std::uint64_t command = 0;
