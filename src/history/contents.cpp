@@ -88,17 +88,6 @@ std::vector<neighbours> neighbours_of(const std::vector<unread_file>& batch) {
   return all;
 }
 
-/// What programs make anew: nobody misses it.
-bool is_in_cache(std::string_view path) {
-  static constexpr std::array<std::string_view, 17> caches{
-      "node_modules", "target",      "build",         "dist",          "out",      ".venv",
-      "venv",         "__pycache__", ".cache",        ".gradle",       ".tox",     ".next",
-      ".mypy_cache",  ".ruff_cache", ".pytest_cache", ".parcel-cache", "bazel-out"};
-  for (std::string_view above = parent_of(path); !above.empty(); above = parent_of(above))
-    if (std::ranges::find(caches, last_of(above)) != caches.end()) return true;
-  return false;
-}
-
 /// Counts as long as it lives.
 class under_way {
 public:
@@ -112,6 +101,16 @@ private:
 };
 
 } // namespace
+
+bool is_in_cache(std::string_view path) {
+  static constexpr std::array<std::string_view, 17> caches{
+      "node_modules", "target",      "build",         "dist",          "out",      ".venv",
+      "venv",         "__pycache__", ".cache",        ".gradle",       ".tox",     ".next",
+      ".mypy_cache",  ".ruff_cache", ".pytest_cache", ".parcel-cache", "bazel-out"};
+  for (std::string_view above = parent_of(path); !above.empty(); above = parent_of(above))
+    if (std::ranges::find(caches, last_of(above)) != caches.end()) return true;
+  return false;
+}
 
 bool is_left_out(std::string_view path, const known_state& state) {
   constexpr std::uint64_t small_bytes_max = std::uint64_t{1} << 20U;

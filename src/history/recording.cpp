@@ -158,9 +158,10 @@ private:
     if (step.after.is_content() && step.after.inode != step.before.inode)
       appeared_.try_emplace(step.after.inode, step.after);
     const known_state& before = step.before;
-    // What programs make anew, and say so, nobody misses, nor what a command has to talk with
-    // others.
-    const bool is_asked = what == gone_with::all_around || by.by == author::tool;
+    // Nobody misses what programs make anew, nor what a command has to talk with others. In ignored
+    // directories they write over their own, but who removes more than that is asked about it.
+    const bool is_asked = what == gone_with::all_around || by.by == author::tool ||
+                          (!step.after.exists() && !is_in_cache(step.path));
     const bool is_lost = before.is_content()
                              ? !before.has_content() && !before.same_content(step.after) &&
                                    (before.held != holding::ignored || is_asked)

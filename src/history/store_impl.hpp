@@ -340,6 +340,8 @@ inline constexpr const char* damage_notice =
     "the journal of the history was damaged, and what was in the damaged part is lost (`paddock "
     "history gc` ends this notice)";
 
+/// Whether it lies in a directory that programs make anew, as node_modules: nobody misses it.
+[[nodiscard]] bool is_in_cache(std::string_view path);
 /// Whether a file in an ignored directory is not held: it is large, or programs make it anew.
 [[nodiscard]] bool is_left_out(std::string_view path, const known_state& state);
 [[nodiscard]] std::int64_t now_ms() noexcept;

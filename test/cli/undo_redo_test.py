@@ -195,12 +195,12 @@ class UndoRedo(unittest.TestCase):
 
     def test_what_cannot_be_brought_back_is_said(self):
         files = {"node_modules/a/x": 1, "p/node_modules/y": 1, "p/plain": 1, "d/large": 70 << 20, "large": 70 << 20, "changed": 70 << 20,
-                 "removed": 70 << 20, "kept/small": 1, "out/o": 2 << 20}
+                 "removed": 70 << 20, "kept/small": 1, "out/o": 2 << 20, "data/gone": 2 << 20, "data/rewritten": 2 << 20}
         for name, size in files.items():
             (self.workspace / name).parent.mkdir(parents=True, exist_ok=True)
             with open(self.workspace / name, "wb") as file:
                 file.truncate(size)
-        (self.workspace / ".gitignore").write_text("node_modules/\nout/\n")
+        (self.workspace / ".gitignore").write_text("node_modules/\nout/\ndata/\n")
         os.mkfifo(self.workspace / "fifo")
         server = self.serve()
         server.call("checkpoint")
@@ -211,9 +211,11 @@ class UndoRedo(unittest.TestCase):
                                      ("exec", shell("rm -rf p"), "p/node_modules/y held before is not kept: it lies in an ignored"),
                                      ("exec", shell("rm -rf d"), "d/large held before"),
                                      ("exec", shell("echo x >> changed"), "changed held before"),
+                                     ("exec", shell("rm data/gone"), "data/gone held before is not kept: it lies in an ignored"),
                                      ("applyChanges", {"changes": [{"path": "removed", "delete": True}]}, "removed held before"),
                                      ("deleteDirectory", {"path": "kept", "recursive": True}, None),  # the controls
-                                     ("exec", shell("rm out/o; echo x > new; rm new"), None)):  # programs do so in what is ignored
+                                     ("exec", shell("rm out/o; echo x > new; rm new"), None),  # programs do so in what is ignored
+                                     ("exec", shell("echo x > data/rewritten"), None)):
             with self.subTest(f"{tool} {arguments}"):
                 told = server.call(tool, **arguments)
                 self.assertNotIn("error", told)
@@ -221,7 +223,7 @@ class UndoRedo(unittest.TestCase):
                 self.assertEqual("undo" in told, why is not None)
         restorable = {each["path"]: each["restorable"] for each in server.call("listChanges")["changes"]}
         self.assertEqual(restorable, {"large": False, "fifo": False, "node_modules": False, "p": False, "d": False, "changed": False,
-                                      "removed": False, "kept": True, "out/o": False})
+                                      "removed": False, "kept": True, "out/o": False, "data/gone": False, "data/rewritten": False})
 
     def test_control_a_persons_work_in_it_is_a_conflict(self):
         server = self.serve()

@@ -324,8 +324,12 @@ TEST_F(HistoryRestore, HoldsSmallFilesInIgnoredDirectories) {
   write(".env", "secret");
   write("my.sqlite", "rows");
   const auto store = begun();
-  run(*store, "echo new > private/notes; echo > .env; rm my.sqlite; rm private/large; "
+  run(*store, "echo new > private/notes; echo > .env; rm my.sqlite; "
               "rm private/node_modules/x.js; echo made > private/made");
+  auto command = store->before_command("exec", "rm private/large");
+  fs::remove(workspace() + "/private/large");
+  EXPECT_EQ(command.finish(),
+            "what private/large held before is not kept: it lies in an ignored directory");
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
   EXPECT_TRUE(back->conflicts.empty());
