@@ -46,9 +46,11 @@ void register_row(const row& r) {
   for (const auto kernel : {back_end::openat2, back_end::forced_walker, back_end::openat2_missing,
                             back_end::openat2_filtered})
     for (const auto who : {user::root, user::ordinary})
-      for (const auto through :
-           {interface::library, interface::adapter, interface::coding, interface::program}) {
+      for (const auto through : {interface::library, interface::adapter, interface::coding,
+                                 interface::program, interface::apply}) {
         if (through == interface::program && r.through != reach::over_the_pipe) continue;
+        // One back end is enough for a program that is started for each patch.
+        if (through == interface::apply && kernel != back_end::openat2) continue;
         if (cases++ % campaign_step() != 0) continue;
         const combination how{kernel, who, through};
         testing::RegisterTest("attack_corpus", (case_name(r) + '/' + name_of(how)).c_str(), nullptr,

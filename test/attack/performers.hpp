@@ -24,8 +24,10 @@ struct workspaces {
 
 std::unique_ptr<performer> through_library(workspaces of);
 std::unique_ptr<performer> through_adapter(workspaces of, mcp::toolset tools);
-/// Why the program cannot be run by this user, or nothing.
+/// Why the programs cannot be run by this user, or nothing.
 std::string program_is_lacking();
+/// `workspace` as the program is to open it.
+std::unique_ptr<performer> through_apply(const std::string& workspace, workspaces of);
 std::unique_ptr<performer> through_program(const std::string& workspace, resolver how);
 
 } // namespace paddock::test::corpus

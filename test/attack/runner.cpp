@@ -6,6 +6,7 @@
 #include "support/process/descriptors.hpp"
 #include "support/process/process.hpp"
 
+#include <paddock/file/file.hpp>
 #include <paddock/history/history.hpp>
 
 #include <gtest/gtest.h>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 
 namespace paddock::test::corpus {
 namespace {
@@ -83,7 +85,7 @@ void run_attempts(const row& r, session& s) {
 /// can be none, as where the workspace is gone.
 std::shared_ptr<history::store> history_of(const session& s, history::session by) {
   const bool is_asked =
-      s.how.interface == interface::coding &&
+      (s.how.interface == interface::coding || s.how.interface == interface::apply) &&
       (s.how.kernel == back_end::openat2 || s.how.kernel == back_end::forced_walker);
   if (!is_asked || !history::have_history()) return nullptr;
   s.at.tree().directory("history");
@@ -108,12 +110,53 @@ void review(history::store& store) {
   }
 }
 
+/// What can be restored, by path: nothing else is told of it.
+std::set<std::string> restorable_in(history::store& store) {
+  std::set<std::string> paths;
+  const auto found =
+      store.changes({.limit = 10'000, .collapse = false, .by = history::author::other});
+  if (!found) return paths; // the workspace may be gone
+  for (const history::change& each : found->changes)
+    if (each.restorable == history::holding::held) paths.insert(each.path);
+  return paths;
+}
+
+/// All that can be undone is, or a reason is told for it, or for what lies in it: of one change at
+/// least, which the agent makes here.
+void undo_all(history::store& store, const root& workspace, needs need) {
+  const std::string own = "to be undone";
+  auto recording = store.before_tool("writeTextFile", std::span(&own, 1));
+  const bool is_made = write_file(workspace, own, "agent's").has_value();
+  (void)recording.finish();
+  const auto before = restorable_in(store);
+  EXPECT_EQ(before.contains(own), is_made);
+  const auto done = store.restore({.paths = {""}, .force = true, .by = history::author::other});
+  if (!done) {
+    const bool is_stuck = need == needs::mounts; // what is mounted keeps its directory in place
+    EXPECT_TRUE(!is_made || (is_stuck && !done.error().detail.empty()))
+        << wire_name(done.error().code) << ' ' << done.error().detail;
+    return;
+  }
+  EXPECT_GE(done->restored, is_made ? 1u : 0u);
+  EXPECT_FALSE(paddock::inspect(workspace, own));
+  std::set<std::string> after = restorable_in(store);
+  for (const auto* told : {&done->conflicts, &done->left})
+    for (const history::restore_conflict& each : *told)
+      std::erase_if(after, [&](const std::string& path) {
+        return path == each.path || path.starts_with(each.path + '/') ||
+               each.path.starts_with(path + '/');
+      });
+  for (const std::string& path : after)
+    EXPECT_FALSE(before.contains(path)) << path << " stays, and no reason is told";
+}
+
 /// The row's end is reviewed, undone, and done again, by a person and by the agent. That nothing of
 /// it leaves the workspace the outside and the census tell.
-void review_and_undo(const session& s) {
+void review_and_undo(const session& s, needs need) {
   const auto store = history_of(s, history::session::look);
   if (!store) return;
   review(*store);
+  undo_all(*store, s.workspace(), need);
   for (const auto by : {history::author::other, history::author::tool}) {
     std::optional<std::uint64_t> to;
     for (int turn = 0; turn < 3; ++turn) {
@@ -146,11 +189,12 @@ void run_here(const row& r, const combination& how, scene& at) {
   const auto before = can_be_walked ? look_through(at.ws()) : census{};
   const auto descriptors = open_descriptors();
   run_attempts(r, s);
-  const bool is_checked = how.interface != interface::coding || r.checking == checked::always;
+  const bool is_checked = how.interface == interface::coding ? r.checking == checked::always
+                                                             : how.interface != interface::apply;
   if (r.check != nullptr && is_checked) r.check(s);
   const auto left = can_be_walked && at.lacking.empty() ? look_through(at.ws()) : before;
   judge_census(before, left);
-  if (r.no_undo[0] == '\0') review_and_undo(s); // which brings links back
+  if (r.no_undo[0] == '\0') review_and_undo(s, r.need); // which brings links back
   EXPECT_EQ(descriptors, open_descriptors()) << "descriptors were left open";
   if (can_be_walked) {
     EXPECT_LE(look_through(at.ws()).temporaries, left.temporaries) << "an undo left some";
@@ -191,7 +235,7 @@ std::string run_in_child(const row& r, const combination& how, scene& at) {
 } // namespace
 
 void judge(const attempt& a, const answer& got, const session& s) {
-  const bool by_tool = s.how.interface != interface::library;
+  const bool by_tool = s.how.interface != interface::library && s.how.interface != interface::apply;
   const bool as_root = s.how.user == user::root;
   const expected& want = as_root && a.as_root   ? *a.as_root
                          : by_tool && a.by_tool ? *a.by_tool
@@ -202,12 +246,15 @@ void judge(const attempt& a, const answer& got, const session& s) {
     return code ? wire_name(*code) : "ok";
   };
   // Changes of several files take fewer kinds of entries, never more.
-  const bool is_change_set = s.how.interface == interface::coding && changes_a_file(a.what);
+  const bool is_change_set =
+      (s.how.interface == interface::coding || s.how.interface == interface::apply) &&
+      changes_a_file(a.what);
+  const bool comes_after_one = s.how.interface == interface::apply && !is_change_set;
   if (is_change_set)
     EXPECT_TRUE(got.code || !want.code) << text(want.code) << ", not " << got.raw;
-  else
+  else if (!comes_after_one)
     EXPECT_EQ(text(got.code), text(want.code)) << got.raw;
-  if (!want.code && !is_change_set) {
+  if (!want.code && !is_change_set && !comes_after_one) {
     EXPECT_NE(got.text.find(want.text), std::string::npos) << got.text << ", not " << want.text;
   }
   for (const auto& mark : {outside_mark, reserved_mark})

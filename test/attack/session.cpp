@@ -10,7 +10,7 @@ std::string name_of(const combination& c) {
   constexpr const char* kernels[] = {"openat2", "forced_walker", "openat2_missing",
                                      "openat2_filtered"};
   constexpr const char* users[] = {"root", "ordinary"};
-  constexpr const char* interfaces[] = {"library", "adapter", "coding", "program"};
+  constexpr const char* interfaces[] = {"library", "adapter", "coding", "program", "apply"};
   return std::string(kernels[static_cast<int>(c.kernel)]) + '/' + users[static_cast<int>(c.user)] +
          '/' + interfaces[static_cast<int>(c.interface)];
 }
@@ -54,7 +54,7 @@ session::session(scene& of, const combination& with, const std::string& workspac
   // A case that met another back end than its name says would prove nothing.
   EXPECT_EQ(root_->resolver(),
             how.kernel == back_end::openat2 ? resolver::openat2 : resolver::walker);
-  if (how.interface == interface::program) {
+  if (how.interface == interface::program || how.interface == interface::apply) {
     at.lacking = program_is_lacking();
     if (!at.lacking.empty()) return;
   }
@@ -70,9 +70,9 @@ std::unique_ptr<performer> session::another() const {
 std::unique_ptr<performer> session::another_on(std::shared_ptr<const root> workspace) const {
   workspaces both{std::move(workspace), confined_to_one_file_system_};
   if (how.interface == interface::library) return through_library(std::move(both));
-  return through_adapter(std::move(both), how.interface == interface::coding
-                                              ? mcp::toolset::coding
-                                              : mcp::toolset::base);
+  if (how.interface == interface::apply) return through_apply(both.whole->path(), std::move(both));
+  return through_adapter(std::move(both), how.interface == interface::coding ? mcp::toolset::coding
+                                                                             : mcp::toolset::base);
 }
 
 std::string session::outcome(const request& asked) {

@@ -24,6 +24,7 @@ enum class interface : std::uint8_t {
   adapter, ///< tools/call, answered in this process
   coding,  ///< the same of the coding set: editFile, and applyChanges for what changes files
   program, ///< tools/call, through a pipe to the adapter
+  apply,   ///< a person's `paddock apply` for what changes files, the library for the rest
 };
 
 struct combination {

@@ -245,7 +245,9 @@ std::unique_ptr<performer> through_adapter(workspaces of, mcp::toolset tools) {
 }
 
 std::string program_is_lacking() {
-  return ::access(PADDOCK_TEST_ADAPTER, X_OK) == 0 ? "" : "this user cannot reach the program";
+  const bool is_there =
+      ::access(PADDOCK_TEST_ADAPTER, X_OK) == 0 && ::access(PADDOCK_TEST_PROGRAM, X_OK) == 0;
+  return is_there ? "" : "this user cannot reach the programs";
 }
 
 std::unique_ptr<performer> through_program(const std::string& workspace, resolver how) {
