@@ -262,7 +262,8 @@ result<workspace_watch> watch(int workspace, const confinement_policy& policy,
                                 {.names = policy.protected_names,
                                  .write_paths = policy.write_paths,
                                  .read_only_paths = policy.read_only_paths,
-                                 .git_settings = policy.git_settings},
+                                 .git_settings = policy.git_settings,
+                                 .read_paths = policy.read_paths},
                                 options);
 }
 

@@ -9,6 +9,8 @@
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/path/protected_names.hpp>
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -81,7 +83,12 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
   if (name == common_name) return *bytes == "../..\n";
   if (const auto file = followed_at(path); !file.empty())
     return !harmless_rest({.name = file, .bytes = *bytes});
-  return !harmless_part(*bytes, [](std::string_view) { return false; });
+  const auto none = [](std::string_view) { return false; };
+  const auto is_inside = [&](std::string_view remote) { // and no link is on the way
+    const auto there = strip_root_prefix(remote, of.workspace->path());
+    return there && open_plain(*of.workspace, std::string(*there), O_PATH | O_DIRECTORY);
+  };
+  return !harmless_part(*bytes, none, is_inside);
 }
 
 /// What is or was there.

@@ -82,8 +82,37 @@ bool runs_program_by_url(const git_setting& asked) {
          (colons != std::string_view::npos && url.find_first_of("/:[") >= colons);
 }
 
-bool is_harmless(const git_setting& asked, const is_worktree& is_allowed) {
+/// The remotes that a file gives a URL: git takes any other name for a path.
+class named_remotes {
+public:
+  explicit named_remotes(std::string_view text) {
+    git_settings settings(text);
+    while (const auto each = settings.next())
+      if (each->section == "remote" && each->key == "url") names_.push_back(each->subsection);
+  }
+
+  /// What git takes for a path on this machine; nothing where it is none.
+  [[nodiscard]] std::optional<std::string_view> path_in(const git_setting& asked) const {
+    const bool is_url = asked.section == "remote" && (asked.key == "url" || asked.key == "pushurl");
+    const bool is_name =
+        asked.section == "branch" && (asked.key == "remote" || asked.key == "pushremote");
+    if ((!is_url && !is_name) || !asked.value) return std::nullopt;
+    const std::string_view value = *asked.value;
+    const bool is_known =
+        is_name && (value == "." || std::ranges::find(names_, value) != names_.end());
+    const bool is_of_host =
+        !value.starts_with("file:") && value.find(':') < value.find('/'); // or a scheme
+    return is_known || is_of_host ? std::nullopt : std::optional(value);
+  }
+
+private:
+  std::vector<std::string> names_;
+};
+
+bool is_harmless(const git_setting& asked, const is_worktree& is_allowed,
+                 const named_remotes& remotes, const is_local_remote& is_local) {
   if (runs_program_by_url(asked)) return false;
+  if (const auto path = remotes.path_in(asked); path && !is_local(*path)) return false;
   const bool is_of_worktree = asked.section == "core" && asked.key == "worktree";
   if (is_of_worktree && (!asked.value || !is_allowed(*asked.value))) return false;
   const std::string section = asked.section + (asked.subsection.empty() ? "" : ".");
@@ -244,12 +273,14 @@ std::optional<git_setting> git_settings::next() {
   return std::nullopt;
 }
 
-std::optional<std::string> harmless_part(std::string_view text, const is_worktree& is_allowed) {
+std::optional<std::string> harmless_part(std::string_view text, const is_worktree& is_allowed,
+                                         const is_local_remote& is_local) {
+  const named_remotes remotes(text);
   std::string kept;
   bool all = true;
   git_settings settings(text);
   while (const auto setting = settings.next()) {
-    const bool harmless = is_harmless(*setting, is_allowed);
+    const bool harmless = is_harmless(*setting, is_allowed, remotes, is_local);
     all = all && harmless;
     if (harmless) add_setting(kept, *setting);
   }
@@ -259,27 +290,16 @@ std::optional<std::string> harmless_part(std::string_view text, const is_worktre
 
 namespace {
 
-/// Whether a remote is a path that leads out of the workspace: a person's fetch would bring in what
-/// the agent cannot read, a push change what it cannot write.
-bool leads_out(const git_setting& asked) {
-  constexpr std::string_view urls = " url pushurl remote pushremote ";
-  if ((asked.section != "remote" && asked.section != "branch") || !asked.value ||
-      urls.find(' ' + asked.key + ' ') == urls.npos)
-    return false;
-  const std::string_view url = *asked.value;
-  if (url.starts_with("file:") || url.starts_with('~')) return true;
-  if (url.find(':') < url.find('/')) return false; // a host
-  return is_absolute(url) || ("/" + std::string(url) + "/").find("/../") != std::string::npos;
-}
-
 /// The settings of one configuration, those that a command may change apart.
 struct parted_settings {
-  explicit parted_settings(std::string_view text) {
+  parted_settings(std::string_view text, const is_local_remote& is_local) {
+    const named_remotes remotes(text);
     git_settings all(text);
     while (auto each = all.next()) {
       const bool is_free =
           (each->section == "remote" || each->section == "branch" || each->section == "user") &&
-          is_harmless(*each, [](std::string_view) { return false; }) && !leads_out(*each);
+          is_harmless(
+              *each, [](std::string_view) { return false; }, remotes, is_local);
       (is_free ? free : fixed).push_back(*std::move(each));
     }
     broken = all.broken();
@@ -309,9 +329,10 @@ void add_names(std::vector<std::string>& to, const std::vector<git_setting>& set
 
 } // namespace
 
-carried_settings carry_settings(std::string_view before, std::string_view after) {
+carried_settings carry_settings(std::string_view before, std::string_view after,
+                                const is_local_remote& is_local) {
   carried_settings carried;
-  const parted_settings old(before), wanted(after);
+  const parted_settings old(before, is_local), wanted(after, is_local);
   if (wanted.broken || old.broken) {
     if (before != after) carried.left_out.emplace_back("all of it, which git could not read");
     return carried;

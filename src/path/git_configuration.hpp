@@ -47,10 +47,15 @@ private:
 /// written, relative to the repository.
 using is_worktree = std::function<bool(std::string_view path)>;
 
-/// Nothing where no setting of a file makes git run a program, or read another file that could say
-/// so; else a file with those that do not.
+/// Whether a remote may have this path: a person's fetch would bring in what the agent cannot read,
+/// a push change what it cannot write.
+using is_local_remote = std::function<bool(std::string_view path)>;
+
+/// Nothing where no setting of a file makes git run a program, go to another repository of this
+/// machine, or read another file that could say so; else a file with those that do not.
 [[nodiscard]] std::optional<std::string> harmless_part(std::string_view text,
-                                                       const is_worktree& is_allowed);
+                                                       const is_worktree& is_allowed,
+                                                       const is_local_remote& is_local);
 
 /// What becomes of the configuration of somebody else's repository when a command has changed its
 /// copy.
@@ -59,7 +64,9 @@ struct carried_settings {
   std::vector<std::string> left_out; ///< "core.fsmonitor": what a command may not change
 };
 
-/// Remotes, branches and who the user is are carried over, as far as none of it runs a program.
-[[nodiscard]] carried_settings carry_settings(std::string_view before, std::string_view after);
+/// Remotes, branches and who the user is are carried over, as far as none of it runs a program or
+/// leads to another repository of this machine.
+[[nodiscard]] carried_settings carry_settings(std::string_view before, std::string_view after,
+                                              const is_local_remote& is_local);
 
 } // namespace paddock

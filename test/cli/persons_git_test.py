@@ -262,6 +262,44 @@ class PersonsGit(unittest.TestCase):
                     self.sh(f"OUT={self.canary.parent}; {then}", worktree)
                     self.assertEqual(self.state_outside() == before, confined, told.stderr)
 
+    def test_a_remote_on_this_machine(self):
+        """A person's fetch brings nothing in from where the agent cannot read."""
+        refs = "+refs/heads/*:refs/remotes/origin/*"
+        own = "make sub; git -C sub remote add origin {0}; "
+        rows = {
+            "a link in the end": ([f"git config remote.origin.url ./peer; git config remote.origin.fetch '{refs}'", "ln -s {0} peer"], "git fetch -q origin"),
+            "a branch that names a link": (["git config branch.main.remote peer; git config branch.main.merge refs/heads/main", "ln -s {0} peer"], "git fetch -q"),
+            "its own repository": ([own], "git -C sub fetch -q origin"),
+            "its own, a link": (["ln -s {0} peer; make sub; git -C sub remote add origin ../peer"], "git -C sub fetch -q origin"),
+            "its own, two steps up": (["mkdir d; make d/sub; ln -s {0}/.. d/x; git -C d/sub remote add origin ../x/private"], "git -C d/sub fetch -q origin"),
+            "its own, a URL": (["make sub; git -C sub remote add origin file://{0}"], "git -C sub fetch -q origin"),
+            "its own, a repository that becomes a link": (["git init -q peer; make sub; git -C sub remote add origin ../peer",
+                                                           "mv peer old || rm -rf peer; ln -sT {0} peer"], "git -C sub fetch -q origin"),
+        }
+        for name, (steps, then) in rows.items():
+            for confined in False, True:
+                with self.subTest(f"{name}, {confined}"):
+                    shutil.rmtree(self.canary.parent, ignore_errors=True)
+                    workspace = self.repository(f"{name}-{confined}".replace(" ", "-").replace(",", ""))
+                    private = self.canary.parent / "private"
+                    self.sh(f"git init -q {private}; cd {private}; echo the secret > s; git add s; git commit -qm s", workspace)
+                    command = [PADDOCK, "exec", "--workspace", str(workspace), "--"] if confined else []
+                    for step in steps:
+                        told = subprocess.run([*command, "sh", "-c", self.script(step.format(private))], cwd=workspace, env=self.environment,
+                                              capture_output=True, text=True)
+                    self.sh(then, workspace)
+                    objects = "for r in $(find . -type d -name .git); do git --git-dir=$r cat-file --batch-all-objects --batch 2>/dev/null; done | grep -ao 'the secret'"
+                    self.assertEqual("the secret" in self.sh(objects, workspace).stdout, not confined, told.stderr)
+
+    def test_an_honest_remote_on_this_machine_stays(self):
+        workspace, shared = self.repository("honest-remotes"), self.base / "shared"
+        self.sh(f"git init -q {shared}; git -C {shared} commit -q --allow-empty -m s", workspace)
+        command = [PADDOCK, "exec", "--workspace", str(workspace), "--read", str(shared), "--"]
+        for script in ("make a; git clone -q a b; git init -q --bare c.git; git -C b remote add up ../c.git; git -C b push -q up HEAD:main",
+                       f"git clone -q {shared} d; git remote add a ./a; git remote add c ./c.git", "git -C b pull -q; git -C b fetch -q up; git -C d fetch -q; git fetch -q a"):
+            told = subprocess.run([*command, "sh", "-ec", self.script(script)], env=self.environment, capture_output=True, text=True)
+            self.assertEqual((told.returncode, told.stderr), (0, ""), script)
+
     def test_no_undo_brings_back_what_git_follows(self):
         """A checkpoint falls into the life of the process that made it."""
         workspace = self.repository("back")

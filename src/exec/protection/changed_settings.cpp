@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/protection/changed_settings.hpp"
 
+#include "exec/protection/git_files.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 #include "path/git_configuration.hpp"
 #include "path/resolve.hpp"
@@ -30,7 +31,8 @@ std::optional<std::string> text_of_settings(int directory, const std::string& na
 
 /// The directory that has the file, come by without a link.
 result<file_descriptor> place_of_settings(int workspace, const std::string& path) {
-  return resolve::open_strict(resolve::scope_beneath(workspace), std::string(parent(path)), O_PATH | O_DIRECTORY);
+  return resolve::open_strict(resolve::scope_beneath(workspace), std::string(parent(path)),
+                              O_PATH | O_DIRECTORY);
 }
 
 /// As git does it: who holds the lock is the one who may replace the file.
@@ -75,7 +77,10 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   const std::string name(file_name(path));
   if (!after || !place)
     return path + " was not changed: what the command has made of it is too long";
-  const auto [text, left_out] = carry_settings(before, *after);
+  const std::string tree(parent(parent(path)));
+  const auto [text, left_out] = carry_settings(before, *after, [&](std::string_view written) {
+    return leads_to_repository(workspace_, tree, written);
+  });
   std::string told;
   if (text && text_of_settings(place->get(), name) != before)
     told = path + " was not changed: another program changed it while the command ran; run the "
@@ -87,8 +92,9 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   told = path + " is protected, so that this was not saved: ";
   for (const std::string& each : left_out)
     told += (&each == &left_out.front() ? "" : ", ") + each;
-  return told + "; a command may set remotes, branches and user, unless they run a program or lead "
-                "to a path outside; pass other settings with git -c, or a person can set them";
+  return told + "; a command may set remotes, branches and user, unless they run a program or name "
+                "a path at which no repository of the workspace is; pass other settings with git "
+                "-c, or a person can set them";
 }
 
 std::vector<std::string> changed_settings::carry_over() const {

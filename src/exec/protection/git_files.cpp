@@ -4,6 +4,7 @@
 #include "file/directory_stream.hpp"
 #include "path/git_names.hpp"
 #include "path/resolve.hpp"
+#include "sys/process.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/base/detail/ascii.hpp>
@@ -112,6 +113,32 @@ std::string repository_of(const std::string& directory) {
   const bool is_folder =
       std::ranges::find(git_folders, file_name(directory)) != std::end(git_folders);
   return is_folder && is_one(above) ? above : std::string();
+}
+
+bool leads_to_repository(int top, std::string directory, std::string_view path) {
+  if (is_absolute(path)) {
+    const auto inside = strip_root_prefix(path, sys::name_of(top));
+    if (!inside) return false;
+    directory = *inside;
+    path = {};
+  }
+  while (path == ".." || path.starts_with("../") || path.starts_with("./")) {
+    if (path.starts_with("..")) {
+      if (directory.empty()) return false;
+      directory = parent(directory);
+    }
+    path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1);
+  }
+  // With `..` further on it would matter what is a link by then.
+  const std::string led = path.empty() || path == "." ? directory : join(directory, path);
+  if (("/" + led + "/").find("/../") != std::string::npos) return false;
+  const auto fd = resolve::open_strict(resolve::scope_beneath(top), led.empty() ? "." : led,
+                                       O_PATH | O_DIRECTORY);
+  if (!fd) return false;
+  const auto git = sys::status_at(fd->get(), git_directory.data(), AT_SYMLINK_NOFOLLOW);
+  return (git && git->kind == entry_kind::directory) || is_git_repository([&](const char* name) {
+           return sys::status_at(fd->get(), name).has_value();
+         });
 }
 
 unlocked_directory::unlocked_directory(int fd) : fd_(fd) {

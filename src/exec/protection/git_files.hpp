@@ -51,6 +51,10 @@ void for_each_link(int directory, const std::string& path, const on_link& call);
 /// The repository that a directory outside of the workspace is, or is a folder of; empty: none.
 [[nodiscard]] std::string repository_of(const std::string& directory);
 
+/// Whether a path that `git` at `directory`, beneath `top`, is given leads to a repository in the
+/// workspace, without a link on the way: commands cannot take one away.
+[[nodiscard]] bool leads_to_repository(int top, std::string directory, std::string_view path);
+
 /// Its owner may have locked it; while this lives, it is open.
 class unlocked_directory {
 public:

@@ -177,14 +177,23 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
     const auto led = is_of_submodule(path) ? target_of(path, worktree) : std::nullopt;
     return led && directories_.contains(*led) && !is_of_git(*led);
   };
+  const auto is_local = [&](std::string_view written) {
+    const bool is_seen = std::ranges::any_of(then_.readable,
+                                             [&](const std::string& each) {
+                                               return strip_root_prefix(written, each).has_value();
+                                             }) &&
+                         ("/" + std::string(written) + "/").find("/../") == std::string::npos;
+    return is_seen || leads_to_repository(
+                          top_, is_git_directory(path) ? std::string(parent(path)) : path, written);
+  };
   std::optional<std::string> kept;
   if (auto copied = settings_behind(directory, name)) {
-    kept = harmless_part(*copied, is_allowed).value_or(*copied);
+    kept = harmless_part(*copied, is_allowed, is_local).value_or(*copied);
     if (!sys::unlinkat(directory, name, 0)) return;
     return write_git_file(directory, name, *kept, 0644);
   }
   if (text) {
-    kept = harmless_part(*text, is_allowed);
+    kept = harmless_part(*text, is_allowed, is_local);
     if (!kept && status->links == 1) return;
     if (!kept) kept = *text; // by its other name it could be changed
   }

@@ -29,6 +29,8 @@ struct workspace_then {
   std::map<std::string, std::string> settings{};
   /// Directories outside of the workspace that the command could change.
   std::vector<std::string> outside{};
+  /// And what it could read there.
+  std::vector<std::string> readable{};
 };
 
 struct made_entry {

@@ -288,7 +288,8 @@ result<workspace_watch> workspace_watch::begin(int workspace, const protection_r
   add_paths(found, workspace, asked);
   auto then = options.sweeps ? used->note(workspace) : nullptr;
   if (then != nullptr) {
-    then->outside = asked.write_paths;
+    then->outside = then->readable = asked.write_paths;
+    std::ranges::copy(asked.read_paths, std::back_inserter(then->readable));
     note_outside(then->outside, then->entries);
   }
   for (std::size_t i = 0; then != nullptr && i < found.list.size(); ++i)

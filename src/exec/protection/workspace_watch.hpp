@@ -30,7 +30,8 @@ struct protection_request {
   const std::vector<protected_name>& names;
   const std::vector<std::string>& write_paths;     ///< what may be changed beside the workspace
   const std::vector<std::string>& read_only_paths; ///< what may not, where it lies in those
-  bool git_settings = false; ///< configurations of repositories are given as copies
+  bool git_settings = false;             ///< configurations of repositories are given as copies
+  std::vector<std::string> read_paths{}; ///< what may be read beside the workspace
 };
 
 inline constexpr std::uint64_t turn_ms_max = 10'000;
