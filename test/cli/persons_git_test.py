@@ -525,6 +525,23 @@ class PersonsGit(unittest.TestCase):
                 self.assertIsNone(self.persons_git_runs_it(inside / "old"), told.stderr)
                 self.assertIn("made-by-command", told.stderr)
 
+    def test_among_the_shared_objects_of_a_worktree(self):
+        for name, place in {"packs": "pack/x", "fanned out": "ab/x", "bare": "pack/x"}.items():
+            for confined in False, True:
+                with self.subTest(f"{name}, {confined}"):
+                    main = self.repository(f"shared-{name}-{confined}".replace(" ", "-"))
+                    worktree = self.base / f"{main.name}-tree"
+                    self.sh(f"touch old/a; git add -A; git commit -qm old; git worktree add -q -b wt {worktree}", main)
+                    init = 'git init -q "$D"; G="$D/.git"; W="$D"' if name != "bare" else 'git init -q --bare "$D"; git -C "$D" config core.bare false; G="$D"; W="$PWD/tree"; git -C "$D" config core.worktree "$W"; mkdir tree'
+                    script = self.script(f'D={main}/.git/objects/{place}; mkdir -p "${{D%/*}}"; {init}; git --git-dir="$G" config core.fsmonitor "$CANARY"; '
+                                         'touch "$W/a"; git --git-dir="$G" --work-tree="$W" -c core.fsmonitor= add a; rm -rf old; ln -s "$D" old')
+                    command = [PADDOCK, "exec", "--git-worktree", "--workspace", str(worktree), "--"] if confined else []
+                    told = subprocess.run([*command, "sh", "-c", script], cwd=worktree, env=self.environment, capture_output=True, text=True)
+                    self.canary.unlink(missing_ok=True)
+                    self.sh("git status; git diff; git add -A", worktree / "old")
+                    self.assertEqual(self.canary.exists(), not confined, told.stderr)
+                    self.assertEqual("made-by-command" in told.stderr, confined, told.stderr)
+
     def test_a_pointer_that_leads_elsewhere_in_a_later_session(self):
         """The `.git` file stays as it was; what lies on its way does not."""
         elsewhere = {"objects": ".git/objects/ab", "outside": "$WRITABLE"}

@@ -7,7 +7,6 @@
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
 
-#include <paddock/base/detail/ascii.hpp>
 #include <paddock/path/lexical_path.hpp>
 
 #include <dirent.h>
@@ -84,8 +83,8 @@ std::vector<followed_entry> files_followed(int repository) {
   return there;
 }
 
-void for_each_link(int directory, const std::string& path, const on_link& call) {
-  constexpr std::size_t fan_out = 2;
+void for_each_link(int directory, const std::string& path, const on_entry& call,
+                   const on_entry& makes_repository) {
   for (std::vector<std::string> pending{""}; !pending.empty();) {
     const std::string at = std::move(pending.back());
     pending.pop_back();
@@ -93,8 +92,9 @@ void for_each_link(int directory, const std::string& path, const on_link& call) 
                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const auto take = [&](std::string_view name, unsigned char type) {
       if (type == DT_LNK) call(join(path, at), name);
-      if (type == DT_DIR && (name.size() != fan_out || !detail::is_lower_hex(name)))
-        pending.push_back(join(at, name));
+      if (type == DT_DIR) pending.push_back(join(at, name));
+      if (!at.empty() && (name == git_directory || name == git_marks[0]))
+        makes_repository(join(path, at), name);
       return true;
     };
     if (fd) (void)for_each_entry(fd->get(), take).has_value();

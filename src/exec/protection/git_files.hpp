@@ -43,10 +43,12 @@ struct followed_entry {
 /// its index, old forms of remotes.
 [[nodiscard]] std::vector<followed_entry> files_followed(int repository);
 
-using on_link = std::function<void(const std::string& directory, std::string_view name)>;
-/// Calls for each link in a directory of git's own and in those beneath it, but for the objects
-/// that are fanned out.
-void for_each_link(int directory, const std::string& path, const on_link& call);
+using on_entry = std::function<void(const std::string& directory, std::string_view name)>;
+/// Calls for each link in a directory of git's own and in those beneath it, and for what makes a
+/// repository of one of those.
+void for_each_link(
+    int directory, const std::string& path, const on_entry& call,
+    const on_entry& makes_repository = [](const auto&, auto) {});
 
 /// The repository that a directory outside of the workspace is, or is a folder of; empty: none.
 [[nodiscard]] std::string repository_of(const std::string& directory);

@@ -73,6 +73,7 @@ private:
                                                       std::string_view bytes) const;
   [[nodiscard]] std::size_t object_bytes_of(int repository, const std::string& path) const;
   void look_at_pointer(const std::string& path, const file_status& status);
+  void look_at_made(const std::string& directory, std::string_view name);
   struct held_place {
     int directory;
     const std::string& path;
@@ -183,8 +184,8 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
                                                return strip_root_prefix(written, each).has_value();
                                              }) &&
                          ("/" + std::string(written) + "/").find("/../") == std::string::npos;
-    return is_seen || leads_to_repository(
-                          top_, is_git_directory(path) ? std::string(parent(path)) : path, written);
+    const std::string tree(is_git_directory(path) ? parent(path) : path);
+    return is_seen || (!is_outside_ && leads_to_repository(top_, tree, written));
   };
   std::optional<std::string> kept;
   if (auto copied = settings_behind(directory, name)) {
@@ -322,6 +323,21 @@ void repository_sweep::look_at_pointer(const std::string& path, const file_statu
   (void)move_aside(directory->get(), git_directory.data(), above, *rule);
 }
 
+/// Git itself makes no repository among its own files.
+void repository_sweep::look_at_made(const std::string& directory, std::string_view name) {
+  const bool is_inside = name == git_directory;
+  const std::string path = is_inside ? join(directory, name) : directory;
+  const auto status = sys::status_at(top_, path.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (!status) return;
+  const auto has = [&](const char* mark) {
+    return sys::status_at(top_, join(path, mark).c_str()).has_value();
+  };
+  if (is_inside && status->kind != entry_kind::directory)
+    look_at_pointer(path, *status);
+  else if (is_inside || is_git_repository(has))
+    look_into(path, *status);
+}
+
 made_repositories repository_sweep::run() && {
   for (const auto& [path, in] : directories_) {
     if (in.names.empty()) continue;
@@ -355,7 +371,10 @@ made_repositories repository_sweep::run_outside() && {
     const auto look = [&](const std::string& path, std::string_view name) {
       look_at_links(path, {std::string(name)}, repository);
     };
-    for_each_link(directory->get(), without_root(each), look);
+    const auto look_at_one = [&](const std::string& path, std::string_view name) {
+      look_at_made(path, name);
+    };
+    for_each_link(directory->get(), without_root(each), look, look_at_one);
   }
   for (made_entry& each : found_.moved)
     for (std::string* path : {&each.path, &each.moved_to})
