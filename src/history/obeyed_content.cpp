@@ -24,12 +24,9 @@ namespace {
 constexpr std::string_view past_tool = "past";
 constexpr std::string_view hooks_directory = "hooks", common_name = "commondir";
 
-/// The entry of `git_followed` that the path ends with; empty: none.
-std::string_view followed_at(std::string_view path) {
-  for (const std::string_view each : git_followed)
-    if (path == each || (path.ends_with(each) && path[path.size() - each.size() - 1] == '/'))
-      return each;
-  return {};
+/// What follows a directory in a path beneath it.
+std::string_view beneath(std::string_view directory, std::string_view path) {
+  return path.substr(directory.empty() ? 0 : directory.size() + 1);
 }
 
 /// The repository that git would read the path for; nothing where it is in none.
@@ -42,12 +39,10 @@ std::optional<std::string_view> repository_reading(std::string_view path, const 
       name == common_name || std::ranges::find(git_obeyed, name) != std::end(git_obeyed);
   if (is_read && is_one(above)) return above;
   if (file_name(above) == hooks_directory && is_one(parent(above))) return parent(above);
-  if (const auto file = followed_at(path); !file.empty()) {
-    std::string_view repository = path.substr(0, path.size() - file.size());
-    if (repository.ends_with('/')) repository.remove_suffix(1);
-    if (is_one(repository)) return repository;
+  for (std::string_view at = above;; at = parent(at)) {
+    if (is_git_followed(beneath(at, path)) && is_one(at)) return at;
+    if (at.empty()) return std::nullopt;
   }
-  return std::nullopt;
 }
 
 /// A worktree's or a submodule's way to its repository, as git writes it.
@@ -72,8 +67,8 @@ bool leads_to_a_part(const store::impl& of, std::string_view path, std::string_v
 bool runs_nothing(const store::impl& of, std::string_view path, const known_state& state,
                   const was_there& has) {
   const std::string_view name = file_name(path);
-  const bool is_of_repository = is_git_directory(path) || repository_reading(path, has);
-  if (!is_of_repository) return false;
+  const auto repository = repository_reading(path, has);
+  if (!is_git_directory(path) && !repository) return false;
   if (state.kind == known_kind::directory) return true; // what is in it is looked at by itself
   if (state.kind != known_kind::file) return false;
   if (file_name(parent(path)) == hooks_directory) return name.ends_with(".sample");
@@ -81,8 +76,11 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
   if (!bytes) return false;
   if (is_git_directory(path)) return leads_to_a_part(of, path, *bytes, has);
   if (name == common_name) return *bytes == "../..\n";
-  if (const auto file = followed_at(path); !file.empty())
-    return !harmless_rest({.name = file, .bytes = *bytes});
+  if (const auto file = beneath(*repository, path); is_git_followed(file))
+    return !harmless_rest(
+        {.name = file, .bytes = *bytes, .leads_inside = [&](auto written) {
+           return strip_root_prefix(normalize_lexically(written), of.workspace->path()).has_value();
+         }});
   const auto none = [](std::string_view) { return false; };
   const auto is_inside = [&](std::string_view remote) { // and no link is on the way
     const auto there = strip_root_prefix(remote, of.workspace->path());

@@ -2,10 +2,14 @@
 #include "history/restore_rules.hpp"
 
 #include "history/git_keeping.hpp"
+#include "path/git_names.hpp"
 
 #include <paddock/history/naming.hpp>
+#include <paddock/path/lexical_path.hpp>
 #include <paddock/path/protected_names.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace paddock::history {
@@ -44,8 +48,9 @@ bool restore_rules::is_made_by_agent(const placed_change& each) const {
 /// itself, and elsewhere no repository is put together.
 bool restore_rules::is_gits_own(const std::string& path, const placed_change& each,
                                 const error& refused) const {
+  const bool is_mark = std::ranges::find(git_marks, file_name(path)) != std::end(git_marks);
   return std::string_view(refused.operation) == git_own_name && (each.by_agent || is_persons()) &&
-         (!git_around(path).empty() || each.wanted.kind == each.present.kind);
+         (!git_around(path).empty() || !is_mark || each.wanted.kind == each.present.kind);
 }
 /// What a person wrote last under a protected name a person may have back, where it was.
 bool restore_rules::is_persons_own(const std::string& path, const placed_change& each,

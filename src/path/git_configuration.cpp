@@ -113,6 +113,8 @@ bool is_harmless(const git_setting& asked, const is_worktree& is_allowed,
                  const named_remotes& remotes, const is_local_remote& is_local) {
   if (runs_program_by_url(asked)) return false;
   if (const auto path = remotes.path_in(asked); path && !is_local(*path)) return false;
+  const bool is_of_storage = asked.section == "extensions" && asked.key == "refstorage";
+  if (is_of_storage && asked.value != "files" && asked.value != "reftable") return false; // a path
   const bool is_of_worktree = asked.section == "core" && asked.key == "worktree";
   if (is_of_worktree && (!asked.value || !is_allowed(*asked.value))) return false;
   const std::string section = asked.section + (asked.subsection.empty() ? "" : ".");
@@ -290,16 +292,26 @@ std::optional<std::string> harmless_part(std::string_view text, const is_worktre
 
 namespace {
 
+/// What `git remote add`, `git push -u`, `git branch` and `git config user.name` write: with others
+/// a person's push removes or overwrites what is on a server.
+bool is_carried(const git_setting& asked) {
+  constexpr std::string_view of_remote = " url fetch tagopt ",
+                             of_branch = " remote merge rebase description ";
+  const std::string key = ' ' + asked.key + ' ';
+  return asked.section == "user" ||
+         (asked.section == "remote" && of_remote.find(key) != of_remote.npos) ||
+         (asked.section == "branch" && of_branch.find(key) != of_branch.npos);
+}
+
 /// The settings of one configuration, those that a command may change apart.
 struct parted_settings {
   parted_settings(std::string_view text, const is_local_remote& is_local) {
     const named_remotes remotes(text);
     git_settings all(text);
     while (auto each = all.next()) {
-      const bool is_free =
-          (each->section == "remote" || each->section == "branch" || each->section == "user") &&
-          is_harmless(
-              *each, [](std::string_view) { return false; }, remotes, is_local);
+      const bool is_free = is_carried(*each) &&
+                           is_harmless(
+                               *each, [](std::string_view) { return false; }, remotes, is_local);
       (is_free ? free : fixed).push_back(*std::move(each));
     }
     broken = all.broken();

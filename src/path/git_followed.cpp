@@ -6,6 +6,7 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace paddock {
 namespace {
@@ -57,14 +58,50 @@ bool has_usual_options(std::string_view text) {
 }
 
 /// Records of a conflict and, behind a tab, the file that it is in.
-bool has_files_of_worktree(std::string_view conflicts) {
-  return all_parts(conflicts, '\0', [](std::string_view each) {
+bool has_files_of_worktree(const followed_file& conflicts) {
+  return all_parts(conflicts.bytes, '\0', [&](std::string_view each) {
     const std::size_t tab = each.find('\t');
-    return each.empty() || (tab != each.npos && is_path_inside(each.substr(tab + 1)));
+    return each.empty() || (tab != each.npos && is_path_inside(each.substr(tab + 1)) &&
+                            conflicts.leads_inside(each.substr(tab + 1)));
   });
 }
 
+/// As `git check-ref-format` says. Git itself follows others, out of the repository too.
+bool is_reference_name(std::string_view name) {
+  constexpr std::string_view begin = "refs/", refused = " ~^:?*[\\\x7f";
+  return name.starts_with(begin) && !name.ends_with('/') && !name.ends_with('.') &&
+         name.find("@{") == name.npos && name.find("..") == name.npos &&
+         name.find_first_of(refused) == name.npos &&
+         std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) >= ' '; }) &&
+         all_parts(name, '/', [](std::string_view part) {
+           return !part.empty() && !part.starts_with('.') && !part.ends_with(".lock");
+         });
+}
+
+/// The name of a commit, or of another reference.
+bool leads_to_reference(std::string_view text) {
+  constexpr std::string_view begin = "ref:", blanks = " \t\n\v\f\r";
+  if (!text.starts_with(begin)) return true;
+  text.remove_prefix(std::min(text.find_first_not_of(blanks, begin.size()), text.size()));
+  return is_reference_name(text.substr(0, text.find_last_not_of(blanks) + 1));
+}
+
 } // namespace
+
+bool is_git_reference(std::string_view name) {
+  const auto is_large = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; };
+  return first_component(name) == git_references ||
+         (name.ends_with(git_marks[0]) && std::ranges::all_of(name, is_large)) ||
+         std::ranges::find(git_other_heads, name) != std::end(git_other_heads);
+}
+
+bool is_git_followed(std::string_view name) {
+  return is_git_reference(name) ||
+         std::ranges::find(git_followed, name) != std::end(git_followed) ||
+         std::ranges::any_of(git_followed_in, [&](const auto& each) {
+           return parent(name) == each.directory && file_name(name).starts_with(each.prefix);
+         });
+}
 
 std::optional<std::string> harmless_rest(const followed_file& of) {
   bool is_harmless = true;
@@ -73,19 +110,24 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
     return kept.size() == of.bytes.size() ? std::nullopt : std::optional(std::move(kept));
   }
   const auto index_leads = [&](std::size_t bytes) { return paths_of_index(of.bytes, bytes); };
-  if (of.name.starts_with(git_index_part))
-    is_harmless = index_leads(of.object_bytes) == index_paths::inside;
-  else if (of.name == "index" && of.object_bytes == 0)
+  const bool is_part = of.name.starts_with(git_index_part);
+  if ((is_part || of.name == "index") && of.object_bytes == 0)
     is_harmless = index_leads(git_sha1_bytes) == index_paths::inside ||
                   index_leads(git_sha256_bytes) == index_paths::inside;
+  else if (is_part)
+    is_harmless = index_leads(of.object_bytes) == index_paths::inside;
   else if (of.name == "index")
     is_harmless = index_leads(of.object_bytes) != index_paths::elsewhere;
+  else if (is_git_reference(of.name))
+    is_harmless = leads_to_reference(of.bytes);
   else if (of.name == "MERGE_RR")
-    is_harmless = has_files_of_worktree(of.bytes);
+    is_harmless = has_files_of_worktree(of);
   else if (of.name.ends_with("alternates"))
     is_harmless = all_parts(of.bytes, '\n', [&](std::string_view each) {
       return each.empty() || each.starts_with('#') || of.leads_inside(each);
     });
+  else if (of.name == "gitdir")
+    is_harmless = of.leads_inside(of.bytes.substr(0, of.bytes.find_last_not_of("\r\n") + 1));
   else if (of.name.ends_with("apply-opt"))
     is_harmless = has_usual_options(of.bytes);
   else if (of.name.ends_with("strategy") || of.name.ends_with("opts")) // a program of that path
@@ -93,7 +135,7 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
   else if (of.name.starts_with("rebase-"))
     is_harmless = is_number(of.bytes);
   else
-    is_harmless = false; // a remote, as no git writes it
+    is_harmless = false; // what a name leads to, later on too, cannot be told from its contents
   return is_harmless ? std::nullopt : std::optional<std::string>("");
 }
 

@@ -22,9 +22,26 @@ template <class Has> bool is_git_repository(const Has& has) {
 inline constexpr const char* git_obeyed[] = {"config", "config.worktree", "hooks"};
 
 /// What git alone writes, beside its marks: file tools leave it alone.
-inline constexpr const char* git_own[] = {".git/rebase-merge", ".git/rebase-apply",
-                                          ".git/sequencer",    ".git/MERGE_RR",
-                                          ".git/index",        ".git/objects/info/alternates"};
+inline constexpr const char* git_own[] = {".git/rebase-merge",
+                                          ".git/rebase-apply",
+                                          ".git/sequencer",
+                                          ".git/MERGE_RR",
+                                          ".git/index",
+                                          ".git/objects",
+                                          ".git/refs",
+                                          ".git/gitdir",
+                                          ".git/ORIG_HEAD",
+                                          ".git/FETCH_HEAD",
+                                          ".git/MERGE_HEAD",
+                                          ".git/CHERRY_PICK_HEAD",
+                                          ".git/REVERT_HEAD",
+                                          ".git/BISECT_HEAD",
+                                          ".git/REBASE_HEAD",
+                                          ".git/AUTO_MERGE",
+                                          ".git/MERGE_AUTOSTASH",
+                                          ".git/NOTES_MERGE_PARTIAL",
+                                          ".git/NOTES_MERGE_REF",
+                                          ".git/BISECT_EXPECTED_REV"};
 
 /// Files of a repository by which git runs programs, or reads and writes files elsewhere, when a
 /// person continues, commits or checks out. git_followed.hpp says which of their contents do not.
@@ -37,18 +54,42 @@ inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-tod
                                                     "rebase-apply/last",
                                                     "rebase-apply/apply-opt",
                                                     "objects/info/alternates",
+                                                    "gitdir",
                                                     "MERGE_RR",
                                                     "index"};
 
-/// Parts of a split index, and where remotes were kept once.
+/// What it remembers of conflicts.
+inline constexpr std::string_view git_conflicts = "MERGE_RR";
+
+/// The index, and parts of a split one.
+inline constexpr const char* git_index_name = "index";
 inline constexpr std::string_view git_index_part = "sharedindex.";
-inline constexpr std::string_view git_old_remotes[] = {"remotes", "branches"};
+constexpr bool is_of_index(std::string_view name) {
+  return name == git_index_name || name.starts_with(git_index_part);
+}
+
+/// Where such files have any name, or one that begins so: parts of an index, what names packs to
+/// remove, and where remotes were kept once.
+inline constexpr struct {
+  std::string_view directory, prefix;
+} git_followed_in[] = {{"", git_index_part},
+                       {"objects/pack", "multi-pack-index"},
+                       {"objects/pack/multi-pack-index.d", ""},
+                       {"remotes", ""},
+                       {"branches", ""}};
+
+/// Where its references are, and the names of those beside HEAD that do not end so (refs.c).
+inline constexpr std::string_view git_references = "refs";
+inline constexpr std::string_view git_other_heads[] = {"AUTO_MERGE", "BISECT_EXPECTED_REV",
+                                                       "MERGE_AUTOSTASH", "NOTES_MERGE_PARTIAL",
+                                                       "NOTES_MERGE_REF"};
 
 /// Its own directories (gitrepository-layout), but for hooks. A bare repository can have worktrees
 /// beside them.
 inline constexpr std::string_view git_folders[] = {
-    "branches",     "info", "logs",    "modules",  "objects",   "rebase-apply",
-    "rebase-merge", "refs", "remotes", "rr-cache", "sequencer", "worktrees"};
+    "branches", "info",         "logs",         "modules", "NOTES_MERGE_WORKTREE",
+    "objects",  "rebase-apply", "rebase-merge", "refs",    "remotes",
+    "rr-cache", "sequencer",    "worktrees"};
 
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};

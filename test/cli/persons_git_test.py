@@ -123,6 +123,48 @@ FOLLOWED = {
                                        "git --git-dir=../.git add -A; git --git-dir=../.git -c user.name=a -c user.email=a commit -qm a",
                                        "rm -r sub/wt; ln -s $OUT sub/wt"], "cd sub; git stash -q"),
 }
+# Of no object: git looks for the packs that it names when it removes what nobody needs.
+NAMED_PACKS = r"""
+import hashlib, struct, sys
+names = sys.argv[1].encode() + b"\0"
+names += b"\0" * (-len(names) % 4)
+chunks = [(b"PNAM", names), (b"OIDF", b"\0" * 1024), (b"OIDL", b""), (b"OOFF", b"")]
+head, at = b"MIDX" + bytes([1, 1, len(chunks), 0]) + struct.pack(">I", 1), 12 + 12 * (len(chunks) + 1)
+for name, content in chunks + [(b"\0\0\0\0", b"")]:
+    head += name + struct.pack(">Q", at)
+    at += len(content)
+made = head + b"".join(content for _, content in chunks)
+open(".git/objects/pack/multi-pack-index", "wb").write(made + hashlib.sha1(made).digest())
+"""
+HOOK = "printf '#!/bin/sh\n:\n' > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout"
+SECRET = "cd $OUT/precious; git init -q; echo secret > s; git add s; git commit -qm s"
+BRANCH = "; echo $(cat $OUT/precious/.git/refs/heads/main) > .git/refs/heads/feature"
+MERGE = "git merge -q --allow-unrelated-histories -m m feature"
+UP = "ref: refs/heads/../../../../outside"
+SUBMODULE = ("mkdir s; echo agent > s/x; git init -q dep; git -C dep --work-tree=../s add x; agent -C dep commit -qm a; mkdir -p .git/modules; cp -r dep/.git .git/modules/sub; "
+             "mkdir sub; echo 'gitdir: ../.git/modules/sub' > sub/.git; git config -f .git/modules/sub/config core.worktree ../../../")
+FOLLOWED |= {
+    "a reference to a hook": (HOOK, ["git -c user.name=a -c user.email=a commit -q --allow-empty -m \"x; touch $OUT/written #\"; "
+                                     "echo 'ref: refs/heads/../../../hooks/post-checkout' > .git/refs/stash"], "echo two > tracked; git stash; git checkout -q -b new"),
+    "a reference outside": ("", [f"echo '{UP}/written' > .git/HEAD"], COMMIT),
+    "a reference beside HEAD": ("", [f"echo '{UP}/written' > .git/ORIG_HEAD"], "git reset -q --hard"),
+    "a reference of a worktree": ("git worktree add -q wt 2>/dev/null", ["echo 'ref: refs/heads/../../../../outside/written' > .git/worktrees/wt/HEAD"], "cd wt; " + COMMIT),
+    "a reference of another repository": (SECRET, [f"echo '{UP}/precious/.git/refs/heads/main' > .git/refs/tags/t"], "git update-ref refs/tags/t HEAD"),
+    "packs that are named": ("git init -q $OUT/p; cd $OUT/p; git commit -q --allow-empty -m s; git repack -q -a -d; for i in idx pack; do cp .git/objects/pack/*.$i ../known.$i; done",
+                             ['python3 -c "$PACKS" ../../../../outside/known.idx'], "git multi-pack-index expire"),
+    "the place of a worktree": ("", ["mkdir -p .git/worktrees/w; cd .git/worktrees/w; echo $OUT/precious/.git > gitdir; echo ../.. > commondir; echo 'ref: refs/heads/main' > HEAD"],
+                                "git worktree repair"),
+    "objects of objects": (SECRET, ["mkdir -p alt/info alt/pack; echo $OUT/precious/.git/objects > alt/info/alternates; echo $PWD/alt > .git/objects/info/alternates" + BRANCH], MERGE),
+    "links among objects": (SECRET, ["mkdir alt; ln -s $OUT/precious/.git/objects/?? alt; echo $PWD/alt > .git/objects/info/alternates" + BRANCH], MERGE),
+    "objects that become a link": (SECRET, ["git init -q alt; echo $PWD/alt/.git/objects > .git/objects/info/alternates", "rm -rf alt/.git; ln -s $OUT/precious/.git alt/.git" + BRANCH], MERGE),
+    "a conflict behind a link": ("", ["ln -s $OUT ln; " + CONFLICT.replace("$OUT/precious", "ln/precious")], COMMIT),
+    "a conflict, and a link later": ("", ["mkdir -p d/precious; echo > d/precious/x; " + CONFLICT.replace("$OUT/precious", "d/precious"), "rm -r d; ln -s $OUT d"], COMMIT),
+    "a link for notes": ("", ["H=$(git rev-parse HEAD); T=$(git -c user.name=a -c user.email=a commit-tree -m n $(git mktree </dev/null)); git update-ref refs/notes/commits $T; "
+                              "echo $T > .git/NOTES_MERGE_PARTIAL; echo 'ref: refs/notes/commits' > .git/NOTES_MERGE_REF; mkdir .git/NOTES_MERGE_WORKTREE; "
+                              "ln -s $OUT/precious/x .git/NOTES_MERGE_WORKTREE/$H"], "git notes merge --commit"),
+    "a submodule's worktree that is moved": ("", [f"{MAKE} mkdir -p a/b a/outside; git init -q a/b/r; cd a/b/r; {SUBMODULE}../../outside", "mv a/b/r r"], "cd r/sub; git stash"),
+    "a submodule's worktree that becomes a link": ("", [f"{MAKE} mkdir ln; {SUBMODULE}ln", "rm -r ln; ln -s $OUT ln"], "cd sub; git stash"),
+}
 PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commit -qam mine", "checkout -qf main", "checkout -qf later", "status"]
 
 
@@ -219,7 +261,7 @@ class PersonsGit(unittest.TestCase):
         (self.canary.parent / "precious/deep").mkdir(parents=True)
         for path in "precious/x", "precious/deep/x":
             (self.canary.parent / path).write_text("precious\n")
-        begin, then, *commands = (f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}\n{script}" for script in (begin, then, *commands))
+        begin, then, *commands = (f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}; PACKS={shlex.quote(NAMED_PACKS)}\n{script}" for script in (begin, then, *commands))
         self.sh(begin, workspace)
         before, told = self.state_outside(), ""
         for script in commands:
@@ -240,10 +282,23 @@ class PersonsGit(unittest.TestCase):
                 self.assertFalse(happened, told)
                 self.assertIn("made-by-command", told)
 
+    def test_a_conflict_in_what_is_hidden(self):
+        """What a person's git remembers of it the agent could read."""
+        for confined in False, True:
+            workspace = self.repository(f"hidden-{confined}")
+            (workspace / ".env").write_text("the secret\n")
+            server = Server(workspace, *(["--protect", ".env=hidden"] if confined else []), environment=self.environment)
+            told = server.run(self.script(CONFLICT.replace("$OUT/precious/x", ".env")))
+            self.sh(COMMIT, workspace)
+            shown = server.run("cat .git/rr-cache/*/postimage")
+            server.close()
+            self.assertEqual(("the secret" in str(shown), "made-by-command" in str(told)), (not confined, confined))
+
     def test_what_git_follows_in_a_repository_outside(self):
         rows = {
             "a log": ("ln -sf $OUT/precious/x $(git rev-parse --absolute-git-dir)/logs/HEAD", COMMIT),
             "a shared log": ("L=$(git rev-parse --git-common-dir)/logs/refs/heads; rm -f $L/wt; ln -s $OUT/precious/x $L/wt", COMMIT),
+            "a reference": ("echo \"ref: refs/heads/../../../../outside/written\" > $(git rev-parse --git-common-dir)/refs/stash", "echo three > tracked; git stash"),
             "objects": ("echo $OUT/precious > $(git rev-parse --git-common-dir)/objects/info/alternates", "cp $(git rev-parse --git-common-dir)/objects/info/alternates $OUT"),
         }
         for name, (script, then) in rows.items():
@@ -305,20 +360,22 @@ class PersonsGit(unittest.TestCase):
         workspace = self.repository("back")
         server = Server(workspace, environment=self.environment)
         process = self.start(server, f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}; ln -s $OUT .git/logs/x; printf 'a\\t../x\\0' > .git/MERGE_RR; "
-                                     f"{ADD} ../x; echo ready; read line")
+                                     f"{ADD} ../x; echo 'ref: refs/../hooks/x' > .git/refs/stash; echo ready; read line")
         self.assertEqual(server.call("checkpoint", label="good").get("error"), None)
         self.assertTrue((workspace / ".git/logs/x").is_symlink(), "the control: it was there")
         server.call("stopProcess", process=process)
         server.close()
-        for paths in [], [".git/logs/x", ".git/MERGE_RR", ".git/index"]:
+        for paths in [], [".git/logs/x", ".git/MERGE_RR", ".git/index", ".git/refs/stash"]:
             subprocess.run([PADDOCK, "undo", "-w", str(workspace), "--force", "--to", "good", *paths], env=self.environment, capture_output=True, text=True)
             self.assertFalse((workspace / ".git/logs/x").is_symlink())
             self.assertFalse((workspace / ".git/MERGE_RR").exists())
+            self.assertFalse((workspace / ".git/refs/stash").exists())
             self.assertFalse((workspace / ".git/index").exists() and b"../x" in (workspace / ".git/index").read_bytes())
 
     def test_what_git_follows_is_not_written_by_file_tools(self):
         server = Server(self.repository("tools"), "--exec", "off", environment=self.environment)
-        for path in [".git/MERGE_RR", ".git/index", ".git/rebase-apply/apply-opt", ".git/objects/info/alternates"]:
+        for path in [".git/MERGE_RR", ".git/index", ".git/rebase-apply/apply-opt", ".git/objects/info/alternates", ".git/refs/stash", ".git/refs/heads/x",
+                     ".git/ORIG_HEAD", ".git/modules/m/refs/x", ".git/worktrees/w/gitdir", ".git/objects/pack/multi-pack-index"]:
             self.assertIn("git keeps its own there", server.call("writeTextFile", path=path, text="x\n")["message"])
         server.close()
 

@@ -69,8 +69,9 @@ std::optional<std::string_view> repository_around(const directory_index::directo
     const bool is_one =
         is_git_directory(at) || (known != all.end() && looks_like_repository(known->second));
     const std::string_view folder = first_component(beneath);
-    if (is_one && (at == path || std::ranges::find(git_folders, folder) != std::end(git_folders)))
-      return at;
+    const bool is_own = is_git_directory(at) || at == path ||
+                        std::ranges::find(git_folders, folder) != std::end(git_folders);
+    if (is_one && is_own) return at;
     if (at.empty()) return std::nullopt;
     beneath = path.substr(parent(at).empty() ? 0 : parent(at).size() + 1);
   }

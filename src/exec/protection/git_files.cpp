@@ -2,6 +2,8 @@
 #include "exec/protection/git_files.hpp"
 
 #include "file/directory_stream.hpp"
+#include "path/git_configuration.hpp"
+#include "path/git_followed.hpp"
 #include "path/git_names.hpp"
 #include "path/resolve.hpp"
 #include "sys/process.hpp"
@@ -73,14 +75,44 @@ std::vector<followed_entry> files_followed(int repository) {
     };
     if (fd) (void)for_each_entry(fd->get(), take).has_value();
   };
-  add("", git_index_part);
-  for (const std::string_view each : git_old_remotes)
-    add(each, "");
+  for (const auto& [directory, prefix] : git_followed_in)
+    add(directory, prefix);
   std::vector<followed_entry> there;
   for (std::string& each : names)
     if (const auto status = sys::status_at(repository, each.c_str(), AT_SYMLINK_NOFOLLOW))
       there.push_back({std::move(each), *status});
   return there;
+}
+
+std::size_t object_bytes_of(int repository) {
+  auto text = text_of_file(repository, "config");
+  if (!text) text = text_of_file(repository, "../../config");
+  git_settings settings(text ? std::string_view(*text) : std::string_view());
+  while (const auto each = settings.next())
+    if (each->section == "extensions" && each->key == "objectformat" && each->value == "sha256")
+      return git_sha256_bytes;
+  return git_sha1_bytes;
+}
+
+std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns) {
+  std::vector<followed_entry> found;
+  for (std::vector<std::string> pending{""}; !pending.empty();) {
+    const std::string at = std::move(pending.back());
+    pending.pop_back();
+    const auto fd = sys::openat(repository, at.empty() ? "." : at.c_str(),
+                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const auto take = [&](std::string_view name, unsigned char type) {
+      std::string path = join(at, name);
+      if (!is_git_reference(path)) return true;
+      if (type == DT_DIR) pending.push_back(std::move(path));
+      if (type != DT_REG) return true;
+      const auto status = sys::status_at(repository, path.c_str(), AT_SYMLINK_NOFOLLOW);
+      if (status && status->changed_ns >= changed_ns) found.push_back({std::move(path), *status});
+      return true;
+    };
+    if (fd) (void)for_each_entry(fd->get(), take).has_value();
+  }
+  return found;
 }
 
 void for_each_link(int directory, const std::string& path, const on_entry& call,

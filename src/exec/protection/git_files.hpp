@@ -7,6 +7,7 @@
 #include <paddock/base/file_status.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,9 +40,16 @@ struct followed_entry {
   std::string path; ///< relative to the repository
   file_status status;
 };
-/// The files of a repository by which git could be led elsewhere: those of `git_followed`, parts of
-/// its index, old forms of remotes.
+/// The files of a repository by which git could be led elsewhere: those of `git_followed` and
+/// `git_followed_in`.
 [[nodiscard]] std::vector<followed_entry> files_followed(int repository);
+
+/// Its references that were changed since then.
+[[nodiscard]] std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns);
+
+/// How long the names of objects are, as the configuration says, which a worktree shares with the
+/// repository two directories above it.
+[[nodiscard]] std::size_t object_bytes_of(int repository);
 
 using on_entry = std::function<void(const std::string& directory, std::string_view name)>;
 /// Calls for each link in a directory of git's own and in those beneath it, and for what makes a

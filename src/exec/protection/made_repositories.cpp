@@ -2,9 +2,10 @@
 #include "exec/protection/made_repositories.hpp"
 
 #include "exec/protection/git_files.hpp"
+#include "exec/protection/repository_sweep.hpp"
 #include "file/directory_stream.hpp"
 #include "path/git_configuration.hpp"
-#include "path/git_followed.hpp"
+#include "path/git_index.hpp"
 #include "path/git_names.hpp"
 #include "path/name_rules.hpp"
 #include "path/resolve.hpp"
@@ -28,69 +29,21 @@
 namespace paddock {
 namespace {
 
-constexpr const char* git_index = "index";
-
-bool is_of_index(std::string_view name) {
-  return name == git_index || name.starts_with(git_index_part);
-}
-
-bool is_of_submodule(std::string_view path) {
-  const std::string_view git = git_around(path);
-  return !git.empty() && first_component(path.substr(git.size() + 1)) == git_stores[0];
-}
-
-/// One look at all repositories of a workspace, after a command.
-class repository_sweep {
-public:
-  repository_sweep(int top, const std::vector<protected_name>& names,
-                   const directory_index::directories& directories, const workspace_then& then)
-      : top_(top), top_name_(sys::name_of(top)), names_(names), directories_(directories),
-        then_(then) {}
-
-  made_repositories run() &&;
-  /// For which the top is that of all directories.
-  made_repositories run_outside() &&;
-
-private:
-  [[nodiscard]] std::optional<std::size_t> rule_of(std::string_view name) const;
-  [[nodiscard]] bool is_new(const file_status& status,
-                            const std::optional<file_status>& leads_to = {}) const;
-  [[nodiscard]] bool is_repository(const std::string& path) const;
-  [[nodiscard]] std::optional<std::string> target_of(std::string_view from,
-                                                     std::string_view written) const;
-  [[nodiscard]] result<file_descriptor> open(const std::string& path) const;
-  void look_into(const std::string& path, const file_status& status);
-  void look_at_configuration(int directory, const std::string& path, const char* name,
-                             std::size_t rule);
-  [[nodiscard]] std::optional<std::string> settings_behind(int directory, const char* name) const;
-  void look_at_hooks(int directory, const std::string& path, std::size_t rule);
-  void look_at_common_directory(int directory, const std::string& path, std::size_t rule);
-  void look_at_followed(const std::string& path);
-  void look_at_links(const std::string& path, const std::vector<std::string>& names,
-                     const std::string& repository);
-  [[nodiscard]] std::optional<std::string> what_stays(int repository, const std::string& path,
-                                                      std::string_view file,
-                                                      std::string_view bytes) const;
-  [[nodiscard]] std::size_t object_bytes_of(int repository, const std::string& path) const;
-  void look_at_pointer(const std::string& path, const file_status& status);
-  void look_at_made(const std::string& directory, std::string_view name);
-  struct held_place {
-    int directory;
-    const std::string& path;
-  };
-  bool move_aside(int directory, const char* name, const std::string& path, std::size_t rule) {
-    return move_to({directory, path}, {directory, path}, name, rule);
+/// Whether the worktree of a submodule is beneath that of the repository around, also where that is
+/// moved.
+bool leads_into_its_tree(std::string_view path, std::string_view worktree) {
+  constexpr std::string_view up = "../";
+  if (!is_of_submodule(path)) return false;
+  const std::string_view tree = parent(git_around(path));
+  std::string_view below = path.substr(tree.empty() ? 0 : tree.size() + 1);
+  for (; !below.empty(); (void)next_component(below)) {
+    if (!worktree.starts_with(up)) return false;
+    worktree.remove_prefix(up.size());
   }
-  bool move_to(const held_place& from, const held_place& to, const char* name, std::size_t rule);
+  return !worktree.empty() && is_path_inside(worktree);
+}
 
-  int top_;
-  std::string top_name_;
-  const std::vector<protected_name>& names_;
-  const directory_index::directories& directories_;
-  const workspace_then& then_;
-  bool is_outside_ = false; ///< this is a look at repositories outside the workspace
-  made_repositories found_;
-};
+} // namespace
 
 std::optional<std::size_t> repository_sweep::rule_of(std::string_view name) const {
   const auto known = std::ranges::find_if(names_, [&](const protected_name& each) {
@@ -175,7 +128,7 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
   const auto text = text_of_file(directory, name);
   const auto is_allowed = [&](std::string_view worktree) {
     // Git writes one for a submodule, and follows it wherever it leads by then.
-    const auto led = is_of_submodule(path) ? target_of(path, worktree) : std::nullopt;
+    const auto led = leads_into_its_tree(path, worktree) ? target_of(path, worktree) : std::nullopt;
     return led && directories_.contains(*led) && !is_of_git(*led);
   };
   const auto is_local = [&](std::string_view written) {
@@ -242,87 +195,6 @@ void repository_sweep::look_into(const std::string& path, const file_status& sta
   if (found_.moved.size() != before) found_.changed.push_back(status);
 }
 
-/// What a person's git does next may be up to files that a command wrote in any repository: a step
-/// of a rebase, a path of the index.
-void repository_sweep::look_at_followed(const std::string& path) {
-  const auto rule = rule_of("hooks");
-  const auto repository = open(path);
-  if (!rule || !repository) return;
-  const auto listed = sys::openat(repository->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (!listed) return;
-  for (const followed_entry& each : files_followed(listed->get())) {
-    if (each.status.kind != entry_kind::file || !is_new(each.status)) continue;
-    const std::string at = join(path, each.path), place(parent(at)), name(file_name(at));
-    const auto directory = open(place); // a link on the way is looked at by itself
-    if (!directory) continue;
-    const auto text = text_of_file(directory->get(), name.c_str(),
-                                   is_of_index(name) ? git_index_bytes_max : git_file_bytes_max);
-    const auto kept = text ? what_stays(repository->get(), path, each.path, *text)
-                           : std::optional<std::string>("");
-    if (!kept) continue;
-    const unlocked_directory unlocked(directory->get());
-    if (!move_aside(directory->get(), name.c_str(), place, *rule)) continue;
-    if (!kept->empty()) write_git_file(directory->get(), name.c_str(), *kept, 0644);
-    if (is_of_index(name) && name != git_index)
-      (void)move_aside(directory->get(), git_index, place, *rule);
-  }
-}
-
-std::optional<std::string> repository_sweep::what_stays(int repository, const std::string& path,
-                                                        std::string_view file,
-                                                        std::string_view bytes) const {
-  const auto leads_inside = [&](std::string_view written) {
-    return !is_outside_ && target_of(join(path, "objects"), written).has_value();
-  };
-  const std::size_t object_bytes = is_of_index(file) ? object_bytes_of(repository, path) : 0;
-  return harmless_rest({file, bytes, object_bytes, leads_inside});
-}
-
-/// As the configuration says, which a worktree shares with the repository two directories above.
-std::size_t repository_sweep::object_bytes_of(int repository, const std::string& path) const {
-  auto text = text_of_file(repository, "config");
-  if (!text)
-    if (const auto shared = open(std::string(parent(parent(path)))))
-      text = text_of_file(shared->get(), "config");
-  git_settings settings(text ? std::string_view(*text) : std::string_view());
-  while (const auto each = settings.next())
-    if (each->section == "extensions" && each->key == "objectformat" && each->value == "sha256")
-      return git_sha256_bytes;
-  return git_sha1_bytes;
-}
-
-/// Git makes none but a HEAD that leads to a branch: through others it would write, read and remove
-/// elsewhere. Beside what it was, git would follow it by any name.
-void repository_sweep::look_at_links(const std::string& path, const std::vector<std::string>& names,
-                                     const std::string& repository) {
-  const auto rule = rule_of("hooks");
-  const auto directory = open(path), top = open(repository);
-  if (!rule || !directory || !top) return;
-  for (const std::string& name : names) {
-    const auto status = sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (!status || status->kind != entry_kind::symlink || !is_new(*status)) continue;
-    const auto to = sys::readlinkat(directory->get(), name.c_str());
-    const bool is_branch =
-        name == git_marks[0] && to && to->starts_with("refs/heads/") && is_path_inside(*to);
-    const unlocked_directory unlocked(directory->get()), unlocked_top(top->get());
-    if (!is_branch)
-      (void)move_to({directory->get(), path}, {top->get(), repository}, name.c_str(), *rule);
-  }
-}
-
-/// A file or a link called `.git`: it may lead to what is looked at, and nowhere else.
-void repository_sweep::look_at_pointer(const std::string& path, const file_status& status) {
-  const auto rule = rule_of("config");
-  const std::string above(parent(path));
-  const auto directory = rule ? open(above) : result<file_descriptor>(error{});
-  if (!directory) return;
-  const unlocked_directory unlocked(directory->get());
-  const auto written = pointed_at(directory->get(), status.kind);
-  const auto led = written ? target_of(above, *written) : std::nullopt;
-  if (led && is_repository(*led)) return;
-  (void)move_aside(directory->get(), git_directory.data(), above, *rule);
-}
-
 /// Git itself makes no repository among its own files.
 void repository_sweep::look_at_made(const std::string& directory, std::string_view name) {
   const bool is_inside = name == git_directory;
@@ -338,12 +210,26 @@ void repository_sweep::look_at_made(const std::string& directory, std::string_vi
     look_into(path, *status);
 }
 
+/// A file or a link called `.git`: it may lead to what is looked at, and nowhere else.
+void repository_sweep::look_at_pointer(const std::string& path, const file_status& status) {
+  const auto rule = rule_of("config");
+  const std::string above(parent(path));
+  const auto directory = rule ? open(above) : result<file_descriptor>(error{});
+  if (!directory) return;
+  const unlocked_directory unlocked(directory->get());
+  const auto written = pointed_at(directory->get(), status.kind);
+  const auto led = written ? target_of(above, *written) : std::nullopt;
+  if (led && is_repository(*led)) return;
+  (void)move_aside(directory->get(), git_directory.data(), above, *rule);
+}
+
 made_repositories repository_sweep::run() && {
   for (const auto& [path, in] : directories_) {
     if (in.names.empty()) continue;
     if (const auto repository = repository_around(directories_, path))
       look_at_links(path, in.names, std::string(*repository));
     if (is_bare_repository(path, in)) look_at_followed(path);
+    if (is_bare_repository(path, in) && is_of_submodule(path)) look_at_worktree(path);
     if (is_bare_repository(path, in) && is_new(in.status)) look_into(path, in.status);
     if (!lists_name(in, git_directory)) continue;
     const std::string inside = join(path, git_directory);
@@ -381,8 +267,6 @@ made_repositories repository_sweep::run_outside() && {
       if (!path->empty()) path->insert(0, "/");
   return std::move(found_);
 }
-
-} // namespace
 
 made_repositories sweep_repositories(int top, const std::vector<protected_name>& names,
                                      const directory_index::directories& directories,

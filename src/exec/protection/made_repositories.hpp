@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock {
@@ -27,6 +28,8 @@ struct workspace_then {
   std::int64_t ended_ns = 0; ///< what was born later was made by somebody else; 0: nothing was
   /// The settings of which the command has copies, by the link that it finds in their place.
   std::map<std::string, std::string> settings{};
+  /// Whether a path of a worktree is hidden.
+  std::function<bool(std::string_view path)> is_hidden = [](std::string_view) { return false; };
   /// Directories outside of the workspace that the command could change.
   std::vector<std::string> outside{};
   /// And what it could read there.

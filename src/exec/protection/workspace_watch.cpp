@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -88,6 +89,10 @@ public:
 
 private:
   [[nodiscard]] directory_index::interest interest_in(std::string_view name) const;
+  /// While this lives.
+  [[nodiscard]] std::function<bool(std::string_view path)> is_hidden() const {
+    return [this](std::string_view path) { return rules_.leads_through_hidden(path); };
+  }
   [[nodiscard]] std::set<std::string> mark_appeared(int workspace, entries_to_protect& found) const;
 
   const object top_;
@@ -181,6 +186,7 @@ std::shared_ptr<workspace_then> workspace_watch::index::note(int workspace) {
   then->began_ns = sys::file_time_now_ns();
   note_repositories(workspace, directories_.all(), then->entries,
                     [&](const std::string& path) { return origins_.is_own(workspace, path); });
+  then->is_hidden = is_hidden();
   std::erase_if(running_, [](const auto& each) { return each.expired(); });
   running_.push_back(then);
   return then;
@@ -213,6 +219,7 @@ std::vector<made_entry> workspace_watch::index::sweep_left(int workspace,
                                                            const command_marks& marks) {
   std::vector<made_entry> all;
   marks.take_left([&](workspace_then then) {
+    then.is_hidden = is_hidden();
     auto swept = sweep(workspace, then, &marks);
     std::ranges::move(swept.moved, std::back_inserter(all));
   });

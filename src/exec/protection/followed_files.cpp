@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+// What git follows in any repository, whoever made that.
+
+#include "exec/protection/git_files.hpp"
+#include "exec/protection/repository_sweep.hpp"
+#include "path/git_configuration.hpp"
+#include "path/git_followed.hpp"
+#include "path/git_index.hpp"
+#include "path/resolve.hpp"
+#include "sys/syscall.hpp"
+
+#include <paddock/path/lexical_path.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace paddock {
+namespace {
+
+/// Whether it may lead elsewhere although it is as it was.
+bool depends_on_others(std::string_view followed) {
+  return followed == git_conflicts || followed.ends_with("alternates");
+}
+
+} // namespace
+
+/// What a person's git does next may be up to files that a command wrote in any repository: a step
+/// of a rebase, a path of the index.
+void repository_sweep::look_at_followed(const std::string& path) {
+  const auto rule = rule_of("hooks");
+  const auto repository = open(path);
+  if (!rule || !repository) return;
+  const auto listed = sys::openat(repository->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!listed) return;
+  std::vector<followed_entry> all = files_followed(listed->get());
+  std::ranges::move(references_since(listed->get(), then_.began_ns - file_time_step_ns),
+                    std::back_inserter(all));
+  for (const followed_entry& each : all) {
+    const bool is_fresh = is_new(each.status);
+    if (each.status.kind != entry_kind::file || !(is_fresh || depends_on_others(each.path)))
+      continue;
+    const std::string at = join(path, each.path), place(parent(at)), name(file_name(at));
+    const auto directory = open(place); // a link on the way is looked at by itself
+    if (!directory) continue;
+    const auto text = text_of_file(directory->get(), name.c_str(),
+                                   is_of_index(name) ? git_index_bytes_max : git_file_bytes_max);
+    if (!text && is_git_reference(each.path)) continue; // longer than any that leads to another
+    const auto kept = text ? what_stays(repository->get(), path, each.path, *text, is_fresh)
+                           : std::optional<std::string>("");
+    if (!kept) continue;
+    const unlocked_directory unlocked(directory->get());
+    if (!move_to({directory->get(), place}, {repository->get(), path}, name.c_str(), *rule))
+      continue;
+    if (!kept->empty()) write_git_file(directory->get(), name.c_str(), *kept, 0644);
+    if (is_of_index(name) && name != git_index_name)
+      (void)move_aside(directory->get(), git_index_name, place, *rule);
+  }
+}
+
+/// Without a link on the way, which git follows to what has been in conflict.
+bool repository_sweep::is_path_of_worktree(const std::string& path,
+                                           std::string_view written) const {
+  if (then_.is_hidden(written)) return false;
+  const auto file =
+      resolve::open_strict(resolve::scope_beneath(top_), join(parent(path), written), O_PATH);
+  return file || tells_absence(file.error());
+}
+
+std::optional<std::string> repository_sweep::what_stays(int repository, const std::string& path,
+                                                        std::string_view file,
+                                                        std::string_view bytes,
+                                                        bool is_fresh) const {
+  const auto leads_inside = [&](std::string_view written) {
+    if (is_outside_ || (file == git_conflicts && !is_git_directory(path))) return !is_fresh;
+    if (file == git_conflicts) return is_path_of_worktree(path, written);
+    if (file == "gitdir") return target_of(path, written).has_value();
+    const auto objects = strip_root_prefix(written, top_name_);
+    if (!objects) return !is_fresh;
+    return file_name(*objects) == git_directories[0] &&
+           is_repository(std::string(parent(*objects))) && open(std::string(*objects)).has_value();
+  };
+  const std::size_t object_bytes = is_of_index(file) ? object_bytes_of(repository) : 0;
+  return harmless_rest({file, bytes, object_bytes, leads_inside});
+}
+
+/// Git puts the worktree of a submodule where a link leads that a command has put in its place.
+void repository_sweep::look_at_worktree(const std::string& path) {
+  const auto rule = rule_of("config");
+  const auto repository = rule ? open(path) : result<file_descriptor>(error{});
+  const auto text = repository ? text_of_file(repository->get(), "config") : std::nullopt;
+  git_settings settings(text ? std::string_view(*text) : std::string_view());
+  while (const auto each = settings.next()) {
+    if (each->section != "core" || each->key != "worktree" || !each->value) continue;
+    std::string at(parent(git_around(path)));
+    std::string_view rest = *each->value;
+    while (!rest.empty()) {
+      const std::string name(next_component(rest)), place = at;
+      if (name == "..") continue;
+      at = join(at, name);
+      const auto status = sys::status_at(top_, at.c_str(), AT_SYMLINK_NOFOLLOW);
+      if (!status || status->kind == entry_kind::directory) continue;
+      const auto directory = open(place);
+      if (directory && status->kind == entry_kind::symlink && is_changed(*status))
+        (void)move_aside(directory->get(), name.c_str(), place, *rule);
+      break;
+    }
+  }
+}
+
+/// Git makes none but a HEAD that leads to a branch: through others it would write, read and remove
+/// elsewhere. Beside what it was, git would follow it by any name.
+void repository_sweep::look_at_links(const std::string& path, const std::vector<std::string>& names,
+                                     const std::string& repository) {
+  const auto rule = rule_of("hooks");
+  const auto directory = open(path), top = open(repository);
+  if (!rule || !directory || !top) return;
+  for (const std::string& name : names) {
+    const auto status = sys::status_at(directory->get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (!status || status->kind != entry_kind::symlink || !is_new(*status)) continue;
+    const auto to = sys::readlinkat(directory->get(), name.c_str());
+    const bool is_branch =
+        name == git_marks[0] && to && to->starts_with("refs/heads/") && is_path_inside(*to);
+    const unlocked_directory unlocked(directory->get()), unlocked_top(top->get());
+    if (!is_branch)
+      (void)move_to({directory->get(), path}, {top->get(), repository}, name.c_str(), *rule);
+  }
+}
+
+} // namespace paddock
