@@ -506,9 +506,8 @@ private:
   void keep_what_others_made() {
     std::set<std::string, std::less<>> kept;
     for (const auto& [path, each] : placed_) {
-      const bool comes = chosen_.contains(path) && !each.present.exists();
-      if (!comes && !each.present.exists()) continue;
-      if (!comes && chosen_.contains(path) && each.wanted.kind != each.present.kind) continue;
+      const bool comes = chosen_.contains(path);
+      if (!(comes ? each.wanted : each.present).exists()) continue;
       const bool is_left = left_.has(path);
       bool is_told = is_left;
       for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {

@@ -357,6 +357,20 @@ TEST_F(HistoryRestore, AnAgentsDirectoryStaysForWhatComesBackIntoIt) {
             "made/deep it stays, because made/deep/in in it comes back");
 }
 
+TEST_F(HistoryRestore, AnAgentsDirectoryStaysForWhatBecomesAPersonsAgain) {
+  const auto store = begun();
+  shell("mkdir made; echo mine > made/x");
+  run(*store, "rm made/x");
+  ASSERT_THAT(store->restore({.paths = {"made"}, .force = true}), IsOk());
+  run(*store, "mkdir made; ln -s nowhere made/x");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk()) << explain(back.error());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/made/x"), "mine\n");
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left[0].reason, "it stays, because made/x in it comes back");
+}
+
 /// What an agent removed does not come back where its directory has gone with a restore by force,
 /// and keeps nothing else from coming back.
 TEST_F(HistoryRestore, WhatHasNoDirectoryAnyMoreStaysAway) {
