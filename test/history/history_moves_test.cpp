@@ -275,4 +275,20 @@ TEST_F(HistoryMoves, WhatWentWithItsDirectoryIsToldOnce) {
   }
 }
 
+/// What somebody else has moved, and the agent from there, goes back to there.
+TEST_F(HistoryMoves, GoBackToWhereTheAgentFoundThem) {
+  for (const char* kind : {"echo 1 > a", "ln -s x a", "mkdir a; echo 1 > a/f"}) {
+    shell("rm -rf *");
+    shell(kind);
+    const auto store = begun();
+    shell("mv a b");
+    const std::string before = (store->look(), now());
+    run(*store, "mv b c");
+    const auto back = store->restore({});
+    ASSERT_THAT(back, IsOk()) << explain(back.error());
+    EXPECT_TRUE(back->conflicts.empty());
+    EXPECT_EQ(now(), before) << kind;
+  }
+}
+
 } // namespace
