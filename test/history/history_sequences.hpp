@@ -54,9 +54,9 @@ protected:
     tree.directory("ws");
     tree.directory("state");
     (void)::chmod(state_directory().c_str(), 0700);
-    rules = {};
-    protect(rules.protected_names, {.name = hidden_name, .mode = protection::hidden});
-    auto opened = root::open(workspace(), rules);
+    root_rules = {};
+    protect(root_rules.protected_names, {.name = hidden_name, .mode = protection::hidden});
+    auto opened = root::open(workspace(), root_rules);
     if (!opened) std::abort();
     root_.emplace(*std::move(opened));
     for (const char* name : {".vscode", ".git/hooks", ".git/objects", ".git/refs"})

@@ -74,7 +74,7 @@ protected:
   [[nodiscard]] std::shared_ptr<history::store>
   open(history::options how = {}, history::session by = history::session::serve) const {
     how.directory = state_directory();
-    auto where = root::open(workspace(), rules);
+    auto where = root::open(workspace(), root_rules);
     EXPECT_THAT(where, IsOk());
     if (!where) return nullptr;
     auto made = history::store::open(std::make_shared<const root>(*std::move(where)), how, by);
@@ -117,7 +117,7 @@ protected:
   }
 
   temp_tree tree;
-  root_options rules; ///< that the workspace is opened with
+  root_options root_rules; ///< that the workspace is opened with
 };
 
 } // namespace paddock::test

@@ -177,16 +177,16 @@ public:
 
 private:
   /// Whose work counts as the asker's.
-  [[nodiscard]] authors owns(asker who_asks, std::size_t step) const {
+  [[nodiscard]] authors owns(asker who_asks, std::size_t at) const {
     constexpr authors first = bit(who::tool) | bit(who::command);
     constexpr authors agents = first | bit(who::second) | bit(who::killed);
     if (who_asks == asker::person && rule != wrong::person) return agents | bit(who::undo);
-    if (who_asks == asker::second) return step <= second_began ? agents : bit(who::second);
+    if (who_asks == asker::second) return at <= second_began ? agents : bit(who::second);
     return first | (rule == wrong::second ? bit(who::second) : 0U) |
            (rule == wrong::killed ? bit(who::killed) : 0U);
   }
-  [[nodiscard]] bool is_changed(std::size_t step, const std::string& path) const {
-    return !is_same(steps[step - 1].after, steps[step].after, path);
+  [[nodiscard]] bool is_changed(std::size_t at, const std::string& path) const {
+    return !is_same(steps[at - 1].after, steps[at].after, path);
   }
   static bool is_same(const model_copy& one, const model_copy& other, const std::string& path) {
     return kind_of_change(one, other, path).empty();
