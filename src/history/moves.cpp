@@ -31,8 +31,11 @@ public:
   void match(const std::string& path, const path_change& each) {
     if (!is_open(path, each)) return;
     const auto [begin, end] = gone_.equal_range(each.after.inode);
-    for (auto at = begin; at != end; ++at)
-      if (take(path, each, at)) return;
+    for (const bool is_by_same : {true, false}) // others may have moved it before the agent did
+      for (auto at = begin; at != end; ++at) {
+        const bool is_by_agent = all_.find(*at->second)->second.by_agent;
+        if ((is_by_agent == each.by_agent) == is_by_same && take(path, each, at)) return;
+      }
   }
   /// Where it would have been if it has gone with its directory.
   void match_with_directory(const std::string& path, const path_change& each) {

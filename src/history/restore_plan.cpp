@@ -428,6 +428,16 @@ private:
            ", because what was there was not held: " + std::string(reason_of(each.why));
   }
 
+  /// The directory above that is none then; empty: each is one, or somebody else's something.
+  [[nodiscard]] std::string gone_above(const std::string& path) const {
+    for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
+      const auto found = placed_.find(above);
+      if (found == placed_.end() || found->second.present.kind == known_kind::directory) break;
+      if (found->second.present.exists() && !chosen_.contains(above)) break;
+      if (found->second.wanted.kind != known_kind::directory) return above;
+    }
+    return {};
+  }
   /// Directories that what is chosen was in.
   void add_missing_parents() {
     std::vector<std::string> coming;
@@ -436,6 +446,11 @@ private:
     for (const restore_move& each : out_.moves)
       coming.push_back(each.from);
     for (const std::string& path : coming) {
+      if (const std::string gone = gone_above(path); !gone.empty()) {
+        leave(path, "it does not come back, because its directory " + gone + " is gone");
+        chosen_.erase(path);
+        continue;
+      }
       for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
         const auto found = placed_.find(above);
         if (found == placed_.end() || found->second.present.kind == known_kind::directory) break;
@@ -486,14 +501,13 @@ private:
     }
   }
 
-  /// A directory stays where something in it does that is not restored: of several the innermost
-  /// says so. That is a conflict where something else is to have its place.
+  /// A directory stays where something in it does that is not restored, or comes back: of several
+  /// the innermost says so. That is a conflict where something else is to have its place.
   void keep_what_others_made() {
     std::set<std::string, std::less<>> kept;
     for (const auto& [path, each] : placed_) {
-      if (!each.present.exists()) continue;
-      const bool goes = chosen_.contains(path) && each.wanted.kind != each.present.kind;
-      if (goes) continue;
+      const bool comes = chosen_.contains(path);
+      if (!(comes ? each.wanted : each.present).exists()) continue;
       const bool is_left = left_.has(path);
       bool is_told = is_left;
       for (std::string above(parent_of(path)); !above.empty(); above = parent_of(above)) {
@@ -504,9 +518,10 @@ private:
         if (!kept.insert(above).second) break; // and so are those above it
         const bool is_free = !found->second.wanted.exists();
         if (!is_free && !is_left)
-          conflict(above, path + " in it is not restored with it");
+          conflict(above, path + (comes ? " in it comes back" : " in it is not restored with it"));
         else if (!is_free || !is_told)
-          leave(above, each.by_agent
+          leave(above, comes ? "it stays, because " + path + " in it comes back"
+                       : each.by_agent
                            ? "it stays, because " + path + " in it stays"
                            : "it stays, because " + path + " in it was not made by an agent");
         is_told = true;

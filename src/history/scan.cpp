@@ -284,7 +284,17 @@ result<scan_outcome> scan_paths(const root& workspace, const file_index& index,
     PADDOCK_TRY(auto inside, some.look_at(path));
     if (inside) PADDOCK_CHECK(some.run(*std::move(inside)));
   }
-  return some.outcome();
+  scan_outcome out = some.outcome();
+  if (out.gone.empty()) return out;
+  path_tops whole; // with these goes all that was in them
+  for (const met_entry& each : out.met)
+    if (each.seen.kind != known_kind::directory) whole.add(each.path);
+  std::erase_if(out.gone, [&](const std::string& path) {
+    const bool is_within = whole.cover(path);
+    whole.add(path);
+    return is_within;
+  });
+  return out;
 }
 
 } // namespace paddock::history

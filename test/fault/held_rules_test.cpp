@@ -9,6 +9,7 @@
 #include "support/fault/fault_fixture.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/files/temp_tree.hpp"
+#include "support/process/as_nobody.hpp"
 
 #include <paddock/file/change_set.hpp>
 #include <paddock/file/directory.hpp>
@@ -414,6 +415,10 @@ TEST(held_rules_control, a_path_asked_after_the_open_is_overtaken) {
       lost += b.t.exists(b.persons() + "/.envrc") ? 1U : 0U;
     }
   EXPECT_GT(lost, 0U);
+}
+
+TEST(held_rules_too, as_an_ordinary_user) {
+  test::run_as_nobody("*held_rules*:*held_removal*:-held_rules_too.*");
 }
 
 } // namespace

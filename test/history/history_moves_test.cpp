@@ -258,4 +258,37 @@ TEST_P(HistoryMovesRandom, AllIsAsItWas) {
   }
 }
 
+/// A tool names something in a directory that a process has just taken away: each entry goes once.
+TEST_F(HistoryMoves, WhatWentWithItsDirectoryIsToldOnce) {
+  for (const char* command : {"rm -r d", "rm -r d; echo 1 > d", "mv d e"}) {
+    const auto store = begun();
+    run(*store, "mkdir -p d/in; echo 1 > d/in/f");
+    auto process = store->before_command("startProcess", command);
+    shell(command);
+    const std::vector<std::string> beneath{"d/in/f/x"};
+    EXPECT_EQ(store->before_tool("appendTextFile", beneath).finish(), "");
+    EXPECT_EQ(process.finish(), "");
+    const auto back = store->restore({});
+    ASSERT_THAT(back, IsOk()) << explain(back.error());
+    EXPECT_TRUE(back->left.empty()) << back->left[0].path << ' ' << back->left[0].reason;
+    EXPECT_EQ(now(), "") << command;
+  }
+}
+
+/// What somebody else has moved, and the agent from there, goes back to there.
+TEST_F(HistoryMoves, GoBackToWhereTheAgentFoundThem) {
+  for (const char* kind : {"echo 1 > a", "ln -s x a", "mkdir a; echo 1 > a/f"}) {
+    shell("rm -rf *");
+    shell(kind);
+    const auto store = begun();
+    shell("mv a b");
+    const std::string before = (store->look(), now());
+    run(*store, "mv b c");
+    const auto back = store->restore({});
+    ASSERT_THAT(back, IsOk()) << explain(back.error());
+    EXPECT_TRUE(back->conflicts.empty());
+    EXPECT_EQ(now(), before) << kind;
+  }
+}
+
 } // namespace

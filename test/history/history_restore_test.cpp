@@ -78,7 +78,8 @@ TEST_F(HistoryRestore, LeavesWhatAPersonPutIntoTheAgentsDirectories) {
   EXPECT_FALSE(tree.exists("ws/other"));
   ASSERT_EQ(back->left.size(), 1u); // the innermost directory is told, and says why
   EXPECT_EQ(back->left[0].path, "notes/deep");
-  EXPECT_EQ(back->left[0].reason, "it stays, because notes/deep/b.bin in it was not made by an agent");
+  EXPECT_EQ(back->left[0].reason,
+            "it stays, because notes/deep/b.bin in it was not made by an agent");
   shell("rm notes/deep/b.bin");
   ASSERT_THAT(store->restore({}), IsOk());
   EXPECT_FALSE(tree.exists("ws/notes"));
@@ -341,6 +342,59 @@ TEST_F(HistoryRestore, HoldsSmallFilesInIgnoredDirectories) {
   EXPECT_FALSE(tree.exists("ws/private/node_modules/x.js"));
   ASSERT_EQ(back->left.size(), 1u);
   EXPECT_EQ(back->lost, 0u);
+}
+
+/// What a person made in a directory of the agent's comes back when the agent has removed it, and
+/// that directory stays for it.
+TEST_F(HistoryRestore, AnAgentsDirectoryStaysForWhatComesBackIntoIt) {
+  const auto store = begun();
+  run(*store, "mkdir -p made/deep; echo 1 > made/agents");
+  shell("mkdir made/deep/in; echo mine > made/deep/in/mine");
+  run(*store, "rm -r made/deep/in");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk()) << explain(back.error());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/made/deep/in/mine"), "mine\n");
+  EXPECT_FALSE(tree.exists("ws/made/agents")); // the control
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left[0].path + ' ' + back->left[0].reason,
+            "made/deep it stays, because made/deep/in in it comes back");
+}
+
+TEST_F(HistoryRestore, AnAgentsDirectoryStaysForWhatBecomesAPersonsAgain) {
+  const auto store = begun();
+  shell("mkdir made; echo mine > made/x");
+  run(*store, "rm made/x");
+  ASSERT_THAT(store->restore({.paths = {"made"}, .force = true}), IsOk());
+  run(*store, "mkdir made; ln -s nowhere made/x");
+  const auto back = store->restore({});
+  ASSERT_THAT(back, IsOk()) << explain(back.error());
+  EXPECT_TRUE(back->conflicts.empty());
+  EXPECT_EQ(tree.content("ws/made/x"), "mine\n");
+  ASSERT_EQ(back->left.size(), 1u);
+  EXPECT_EQ(back->left[0].reason, "it stays, because made/x in it comes back");
+}
+
+/// What an agent removed does not come back where its directory has gone with a restore by force,
+/// and keeps nothing else from coming back.
+TEST_F(HistoryRestore, WhatHasNoDirectoryAnyMoreStaysAway) {
+  write("a", "1");
+  for (const char* command : {"echo 2 > a", "echo 2 > a; echo agents > d"}) {
+    const auto store = begun();
+    shell("mkdir -p d/e; echo mine > d/e/mine");
+    run(*store, "rm -r d/e");
+    ASSERT_THAT(store->restore({.paths = {"d"}, .force = true}), IsOk());
+    EXPECT_FALSE(tree.exists("ws/d"));
+    run(*store, command);
+    const auto back = store->restore({});
+    ASSERT_THAT(back, IsOk()) << explain(back.error());
+    EXPECT_TRUE(back->conflicts.empty());
+    EXPECT_EQ(tree.content("ws/a"), "1");
+    EXPECT_FALSE(tree.exists("ws/d"));
+    ASSERT_EQ(back->left.size(), 2u);
+    EXPECT_EQ(back->left[0].path + ' ' + back->left[0].reason,
+              "d/e it does not come back, because its directory d is gone");
+  }
 }
 
 } // namespace

@@ -30,7 +30,7 @@ inline std::string describe_entries(const std::string& top) {
   std::vector<std::string> rows;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(top, ignored)) {
-    struct stat s{};
+    struct stat s {};
     if (::lstat(entry.path().c_str(), &s) != 0) continue;
     std::string row = entry.path().string().substr(top.size());
     row += " mode " + std::to_string(S_ISLNK(s.st_mode) ? S_IFLNK : s.st_mode);
@@ -74,7 +74,7 @@ protected:
   [[nodiscard]] std::shared_ptr<history::store>
   open(history::options how = {}, history::session by = history::session::serve) const {
     how.directory = state_directory();
-    auto where = root::open(workspace());
+    auto where = root::open(workspace(), root_rules);
     EXPECT_THAT(where, IsOk());
     if (!where) return nullptr;
     auto made = history::store::open(std::make_shared<const root>(*std::move(where)), how, by);
@@ -117,6 +117,7 @@ protected:
   }
 
   temp_tree tree;
+  root_options root_rules; ///< that the workspace is opened with
 };
 
 } // namespace paddock::test
