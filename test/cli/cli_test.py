@@ -1685,7 +1685,7 @@ class Server(Cli):
             self.assertIn("--unprotect .envrc", failed["message"])
         pathlib.Path(self.workspace, "Makefile").write_text("host")
         if "error" in (failed := self.exec_call("--protect", "Makefile", script="echo x >Makefile")):
-            self.assertIn("if it is to change Makefile, that is protected: --protect Makefile was given at the start", failed["message"])
+            self.assertIn("if it was to change Makefile, that is protected: --protect Makefile was given at the start", failed["message"])
         done = run(PADDOCK, "exec", "--json", "-w", self.workspace, "--", "touch", ".mcp.json")
         self.assertEqual([each["path"] for each in json.loads(done.stdout)["movedAside"]], [".mcp.json"])
         done = run(PADDOCK, "exec", "-w", self.workspace, "--", "touch", ".mcp.json")

@@ -167,9 +167,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
                   why_not_started(outcome.error(), *workspace, run));
     return std::nullopt;
   }
-  std::string hint = outcome->exit_code == 0
-                         ? mcp::command_notice(*workspace, run, *outcome)
-                         : mcp::command_hint(*workspace, run, *outcome, mcp::hint_reader::person);
+  std::string hint = mcp::command_hint(*workspace, run, *outcome, mcp::hint_reader::person);
   if (hint.starts_with("; ")) hint.erase(0, 2);
   code = exit_code_of(*outcome, ends.signal());
   return finished{*std::move(outcome), std::move(hint), code};

@@ -3,7 +3,7 @@
 
 #include "exec/confinement_policy.hpp"
 #include "exec/held_scratch.hpp"
-#include "mcp/tools/exec_programs.hpp"
+#include "mcp/tools/exec_denials.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/environment.hpp>
