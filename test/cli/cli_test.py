@@ -1855,6 +1855,7 @@ class Skills(Cli):
         done = run(PADDOCK, "skills", "validate", self.workspace + "/absent")
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: no such file or directory; give a SKILL.md or its directory, or a workspace with --root [not_found]", done.stdout)
+        self.assertIn("\n0 skills: 1 error, 0 warnings\n", done.stdout)
 
     def test_a_file_in_the_wrong_case_is_named(self):
         self.put(".agents/skills/lower/skill.md", "---\nname: lower\ndescription: d\n---\n")
