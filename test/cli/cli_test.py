@@ -490,6 +490,20 @@ class Apply(Cli):
         self.assertFalse(told["applied"])
         self.assertEqual(told["refused"][0]["nearest"], {"line": 1, "kind": "white_space"})
 
+    def test_where_a_hunk_without_context_belongs_git_judges(self):
+        hunks = {"nothing behind it": "@@ -9,3 +9,4 @@\n 9\n 10\n 11\n+new\n", "its last line changes": "@@ -9,2 +9,2 @@\n 9\n-10\n+new\n",
+                 "nothing behind it, at the end": "@@ -19,2 +19,3 @@\n 19\n 20\n+new\n", "one line behind it": "@@ -8,3 +8,4 @@\n 8\n 9\n+new\n 10\n",
+                 "nothing before it": "@@ -9,2 +9,3 @@\n+new\n 9\n 10\n", "nothing before it, at line 1": "@@ -1,2 +1,3 @@\n+new\n 9\n 10\n"}
+        judged = []
+        for name, hunk in hunks.items():
+            with self.subTest(name):
+                self.write({"f": "".join(f"{i}\n" for i in range(1, 21))})
+                patch = "--- a/f\n+++ b/f\n" + hunk
+                git = subprocess.run(["git", "apply", "--check"], input=patch, cwd=self.workspace, capture_output=True, text=True)
+                judged.append(git.returncode)
+                self.assertEqual(self.apply(patch).returncode, git.returncode)
+        self.assertEqual(judged, [1, 1, 0, 0, 0, 1])
+
     def test_every_refused_hunk_is_named(self):
         self.write({"f": "".join(f"{i}\n" for i in range(100))})
         hunks = "".join(f"@@ -{at + 1},3 +{at + 1},3 @@\n {at}\n-{wrong}\n+changed\n {at + 2}\n" for at, wrong in
