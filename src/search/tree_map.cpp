@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <utility>
 
 namespace paddock {
@@ -21,20 +22,17 @@ std::string with_commas(std::uint64_t number) {
   return text;
 }
 
-/// "5 B", "1.2 KB", "310 MB".
+/// "5 B", "1.2 KB", "310 MB", rounded.
 std::string size_text(std::uint64_t bytes) {
   constexpr std::array units{"B", "KB", "MB", "GB", "TB", "PB", "EB"};
   std::size_t unit = 0;
-  std::uint64_t scale = 1;
-  while (bytes / scale >= 1024) {
-    scale *= 1024;
-    ++unit;
-  }
-  const std::uint64_t tenths = bytes / scale * 10 + bytes % scale * 10 / scale;
-  const bool fraction = unit > 0 && tenths < 100;
-  std::string text = std::to_string(tenths / 10);
-  if (fraction) (text += '.') += std::to_string(tenths % 10);
-  return text + ' ' + units.at(unit);
+  auto value = static_cast<double>(bytes);
+  for (; value >= 1023.5; ++unit) // which is 1024 when it is rounded
+    value /= 1024;
+  std::array<char, 32> text;
+  const int digits = unit > 0 && value < 9.95 ? 1 : 0;
+  const int size = std::snprintf(text.data(), text.size(), "%.*f ", digits, value);
+  return std::string(text.data(), static_cast<std::size_t>(size)) + units.at(unit);
 }
 
 std::string counted(std::uint64_t number, const char* one, const char* many) {

@@ -490,6 +490,20 @@ class Apply(Cli):
         self.assertFalse(told["applied"])
         self.assertEqual(told["refused"][0]["nearest"], {"line": 1, "kind": "white_space"})
 
+    def test_where_a_hunk_without_context_belongs_git_judges(self):
+        hunks = {"nothing behind it": "@@ -9,3 +9,4 @@\n 9\n 10\n 11\n+new\n", "its last line changes": "@@ -9,2 +9,2 @@\n 9\n-10\n+new\n",
+                 "nothing behind it, at the end": "@@ -19,2 +19,3 @@\n 19\n 20\n+new\n", "one line behind it": "@@ -8,3 +8,4 @@\n 8\n 9\n+new\n 10\n",
+                 "nothing before it": "@@ -9,2 +9,3 @@\n+new\n 9\n 10\n", "nothing before it, at line 1": "@@ -1,2 +1,3 @@\n+new\n 9\n 10\n"}
+        judged = []
+        for name, hunk in hunks.items():
+            with self.subTest(name):
+                self.write({"f": "".join(f"{i}\n" for i in range(1, 21))})
+                patch = "--- a/f\n+++ b/f\n" + hunk
+                git = subprocess.run(["git", "apply", "--check"], input=patch, cwd=self.workspace, capture_output=True, text=True)
+                judged.append(git.returncode)
+                self.assertEqual(self.apply(patch).returncode, git.returncode)
+        self.assertEqual(judged, [1, 1, 0, 0, 0, 1])
+
     def test_every_refused_hunk_is_named(self):
         self.write({"f": "".join(f"{i}\n" for i in range(100))})
         hunks = "".join(f"@@ -{at + 1},3 +{at + 1},3 @@\n {at}\n-{wrong}\n+changed\n {at + 2}\n" for at, wrong in
@@ -1685,7 +1699,7 @@ class Server(Cli):
             self.assertIn("--unprotect .envrc", failed["message"])
         pathlib.Path(self.workspace, "Makefile").write_text("host")
         if "error" in (failed := self.exec_call("--protect", "Makefile", script="echo x >Makefile")):
-            self.assertIn("if it is to change Makefile, that is protected: --protect Makefile was given at the start", failed["message"])
+            self.assertIn("if it was to change Makefile, that is protected: --protect Makefile was given at the start", failed["message"])
         done = run(PADDOCK, "exec", "--json", "-w", self.workspace, "--", "touch", ".mcp.json")
         self.assertEqual([each["path"] for each in json.loads(done.stdout)["movedAside"]], [".mcp.json"])
         done = run(PADDOCK, "exec", "-w", self.workspace, "--", "touch", ".mcp.json")
@@ -1855,6 +1869,7 @@ class Skills(Cli):
         done = run(PADDOCK, "skills", "validate", self.workspace + "/absent")
         self.assertEqual(done.returncode, 1)
         self.assertIn("error: no such file or directory; give a SKILL.md or its directory, or a workspace with --root [not_found]", done.stdout)
+        self.assertIn("\n0 skills: 1 error, 0 warnings\n", done.stdout)
 
     def test_a_file_in_the_wrong_case_is_named(self):
         self.put(".agents/skills/lower/skill.md", "---\nname: lower\ndescription: d\n---\n")

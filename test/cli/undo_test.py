@@ -221,6 +221,14 @@ class Undo(unittest.TestCase):
         self.assertIn(".git/logs/HEAD", self.paddock("diff", ".git").stdout)  # the control: who names it sees what is in it
         server.close()
 
+    def test_differences_of_utf16_are_of_its_text(self):
+        self.path("a").write_bytes("one\n".encode("utf-16"))
+        server = self.serve()
+        server.run(r"printf '\377\376\351\000\n\000' > a")
+        self.assertEqual(self.path("a").read_bytes(), "é\n".encode("utf-16"))
+        self.assertIn("-one\n+é\n", self.paddock("diff").stdout)
+        server.close()
+
     def test_single_calls_are_taken_back_too(self):
         self.path("a").write_text("1")
         options = ["--tools", "coding", "--workspace", self.workspace, "--history", self.store]

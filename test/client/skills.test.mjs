@@ -29,17 +29,22 @@ const files = {
   ".agents/sys.skills/forms/assets/logo.png": Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255]),
   ".agents/sys.skills/forms/empty.txt": "",
   ".agents/skills/notes/SKILL.md": "\uFEFF---\r\nname: notes\r\ndescription: \"Takes notes: daily\"\r\n---\r\n# Notes\r\n",
+  // Values of metadata that are no texts become texts, in the entry and in the file that is read.
+  ".agents/skills/numbers/SKILL.md":
+    "---\nname: numbers\ndescription: x\nmetadata: # said so\n  version: 1.10\n  draft: true\n  gone: ~\n" +
+    "  tags: [a, 2, {b: '\"'}]\n  nested:\n    deep: 1\n  notes: |\n    two\n    lines\n" +
+    "license: MIT\n---\n# Numbers\n",
   ".agents/skills/My Folder/SKILL.md": "---\nname: another-name\ndescription: Its directory is called otherwise.\n---\n",
   // What a verifying client would refuse must not reach it.
   ".agents/skills/repaired/SKILL.md": "---\nname: repaired\ndescription: not: yaml\n---\n",
   ".agents/skills/Loud/SKILL.md": "---\nname: LOUD\ndescription: No name by the specification.\n---\n",
-  ".agents/skills/numbers/SKILL.md": "---\nname: numbers\ndescription: x\nmetadata:\n  version: 1\n---\n",
+  ".agents/skills/numbers/references/SKILL.md": "---\nmetadata: {version: 1}\n---\n",
   ".agents/skills/twice/SKILL.md": "---\nname: twice\ndescription: x\nlicense: a\nlicense: b\n---\n",
   ".agents/skills/anchors/SKILL.md": "---\nname: anchors\ndescription: &a x\nlicense: *a\n---\n",
   ".agents/skills/not-one/SKILL.md": "no frontmatter\n",
   ".agents/skills/unseen/SKILL.md": "---\nname: unseen\ndescription: W\u{E0041}ords\u{200B}.\n---\n",
 };
-const published = ["skill://My%20Folder/another-name/SKILL.md", "skill://forms/SKILL.md", "skill://notes/SKILL.md"];
+const published = ["skill://My%20Folder/another-name/SKILL.md", "skill://forms/SKILL.md", "skill://notes/SKILL.md", "skill://numbers/SKILL.md"];
 
 function skillsFor(t) {
   const workspace = workspaceFor(t);
@@ -65,7 +70,7 @@ for (const era of ["legacy", "modern"]) {
     const { code, stderr, stdout } = await inspect(era, workspace, "--method", "skills/list", "--verify", "--require-digests");
     assert.equal(code, 0, stderr + stdout);
     for (const uri of published) assert.ok(stdout.includes(uri), stdout);
-    assert.doesNotMatch(stdout, /repaired|LOUD|numbers|twice|anchors|not-one|unseen/);
+    assert.doesNotMatch(stdout, /repaired|LOUD|twice|anchors|not-one|unseen/);
   });
 }
 
@@ -88,15 +93,30 @@ for (const [name, mode] of [["2025-11-25", "legacy"], ["2026-07-28", { pin: "202
     assert.deepEqual(forms, (await skills.get(forms.uri)).skill);
 
     // Every file of every skill, each verified against its digest, and SKILL.md against the frontmatter.
-    const folders = { forms: ".agents/sys.skills/forms", notes: ".agents/skills/notes", "another-name": ".agents/skills/My Folder" };
+    const folders = {
+      forms: ".agents/sys.skills/forms", notes: ".agents/skills/notes", "another-name": ".agents/skills/My Folder",
+      numbers: ".agents/skills/numbers",
+    };
     for (const skill of listed.skills)
       for (const { uri } of skill.resources) {
         const read = await skills.read(skill, uri);
         assert.ok(read.verified);
+        if (uri === "skill://numbers/SKILL.md") continue; // is not as it lies on the disk
         const relative = decodeURIComponent(uri.slice(skill.uri.length - "SKILL.md".length));
         assert.deepEqual(Buffer.from(read.bytes), readFileSync(join(path, folders[skill.frontmatter.name], relative)));
       }
     assert.equal((await skills.read(forms, "references/Q&A 100%25.md")).text, "Questions\r\nand answers\n");
+
+    const [{ size }] = (await skills.readDirectory("skill://numbers")).resources;
+    const numbers = await skills.read(listed.skills[3]);
+    assert.equal(size, numbers.bytes.length);
+    assert.deepEqual(numbers.frontmatter, {
+      name: "numbers", description: "x", license: "MIT",
+      metadata: {
+        version: "1.10", draft: "true", gone: "null", tags: '["a",2,{"b":"\\""}]', nested: '{"deep":1}', notes: "two\nlines\n",
+      },
+    });
+    assert.match(numbers.text, /\nlicense: MIT\n---\n# Numbers\n$/);
 
     const root = await skills.readDirectory("skill://forms");
     assert.deepEqual(root.resources.map(({ name, mimeType }) => [name, mimeType]), [

@@ -48,6 +48,18 @@ std::string describe(const std::vector<entry>& entries) {
   return out;
 }
 
+TEST_F(FrontmatterYaml, ValuesOfMetadataThatAreNoTextsAreNamed) {
+  const std::string skill_md = "---\nname: a\ndescription: b\nmetadata:\n  a: 1.10\n  b: \"1\"\n"
+                               "  c: [x]\n  d: {e: f}\n  g: true\n  h:\n  i: 2026-01-01\n---\n";
+  std::vector<std::uint32_t> lines;
+  for (const diagnostic& d : validate(skill_md, "a", libyaml()))
+    if (d.code == diagnostic_code::metadata_not_text) lines.push_back(d.line);
+  EXPECT_THAT(lines, testing::ElementsAre(5, 7, 8, 9, 10));
+  const std::string head = "---\nname: a\ndescription: b\nmetadata: ";
+  EXPECT_EQ(1U, validate(head + "{a: 1}\n---\n", "a", libyaml()).size());
+  EXPECT_EQ(0U, validate(head + "{\"a\": \"1\"}\n---\n", "a", libyaml()).size());
+}
+
 /// What the scanner says must be what libyaml says. Returns whether the scanner said anything.
 bool expect_agreement(std::string_view block) {
   detail::entry_sink sink;

@@ -157,7 +157,8 @@ TEST_F(McpSkills, OnlyWhatHostsAcceptIsPublished) {
   user_skill("loud", skill_md("LOUD"));
   user_skill("dashes", skill_md("a--b"));
   user_skill("long", skill_md("long", "compatibility: " + std::string(501, 'c') + "\n"));
-  user_skill("number", skill_md("number", "metadata:\n  version: 1\n"));
+  user_skill("number", skill_md("number", "metadata:\n  version: 1\n")); // becomes a text
+  user_skill("no-map", skill_md("no-map", "metadata: 1\n"));
   user_skill("twice", skill_md("twice", "license: a\nlicense: b\n"));
   user_skill("tagged", skill_md("tagged", "license: !!str a\n"));
   user_skill("wordy", "---\nname: wordy\ndescription: " + std::string(1025, 'd') + "\n---\n");
@@ -168,8 +169,9 @@ TEST_F(McpSkills, OnlyWhatHostsAcceptIsPublished) {
   user_skill("huge", skill_md("huge"));
   t.file(".agents/skills/huge/big", std::string(16 * 1024 * 1024, '\0'));
   EXPECT_THAT(strings(ask("skills/list")["result"]["skills"], "uri"),
-              ElementsAre("skill://good/SKILL.md", "skill://other-folder/good-name/SKILL.md"));
-  for (const char* hidden : {"skill://number/SKILL.md", "skill://huge/SKILL.md"})
+              ElementsAre("skill://good/SKILL.md", "skill://number/SKILL.md",
+                          "skill://other-folder/good-name/SKILL.md"));
+  for (const char* hidden : {"skill://no-map/SKILL.md", "skill://huge/SKILL.md"})
     EXPECT_EQ(ask_uri("skills/get", hidden)["error"]["code"].integer(), -32602) << hidden;
   // They remain skills for those who read them.
   EXPECT_THAT(ask("server/discover")["result"]["instructions"].string().value_or(""),

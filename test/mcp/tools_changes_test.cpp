@@ -299,7 +299,7 @@ const refused_case refused_cases[] = {
      R"("patch":"--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n one\n-threee\n+3\n")",
      "no_match",
      R"("path":"b","edit":0,"nearest":{"line":1,"kind":"similar","wanted":"threee","found":"one\nthree\n"},"hash":")",
-     {"b: hunk 1 (line 3 of the patch)", R"(line 2 is "three")"}},
+     {"b: hunk 1 (line 3 of the patch)", "which is similar; copy"}},
     {"a hunk of two places",
      R"("changes":[{"path":"a","delete":true}],"patch":"*** Begin Patch\n*** Update File: b\n@@\n+x\n*** End Patch")",
      "ambiguous",

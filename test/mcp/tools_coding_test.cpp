@@ -111,14 +111,31 @@ TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
   EXPECT_EQ("true", page["truncated"].text());
   const auto next = page.integer("to") + 1;
   EXPECT_THAT(page.string("notice"), HasSubstr("firstLine " + std::to_string(next)));
-  const auto rest = content(R"({"path":"long","firstLine":)" + std::to_string(next) + "}");
-  EXPECT_TRUE(text == first + "\n" + rest);
+  std::string joined = first;
+  for (std::int64_t from = next; from <= 20'000;) { // lines have the same page
+    const auto more = call("readTextFile", R"({"path":"long","firstLine":)" + std::to_string(from) +
+                                               R"(,"lastLine":20000})");
+    ASSERT_FALSE(more.failed) << more.json;
+    EXPECT_LE(more.string("content").size(), 64U * 1024);
+    joined += "\n" + more.string("content");
+    from = more.integer("to") + 1;
+    EXPECT_EQ(from <= 20'000, more["truncated"].exists());
+    EXPECT_EQ(from <= 20'000, more.string("notice") == "read on with firstLine " +
+                                                           std::to_string(from));
+  }
+  EXPECT_TRUE(text == joined + "\n");
   const std::string line = std::string(100'000, 'a') + "end";
   for (const std::string& other : {line, line + "\nlast\n"}) {
-    tree.file("wide", other);
-    const auto cut = call("readTextFile", R"({"path":"wide"})");
-    EXPECT_EQ("line 1 is cut off; firstLine 1 and lastLine 1 give all of it", cut.string("notice"));
-    EXPECT_EQ(line, content(R"({"path":"wide","firstLine":1,"lastLine":1})"));
+    tree.file("wide", "one\n" + other);
+    for (const char* lines : {R"({"path":"wide","firstLine":2,"lastLine":2})",
+                              R"({"path":"wide","firstLine":2})"}) {
+      const auto cut = call("readTextFile", lines);
+      EXPECT_EQ("line 2 is cut off after 65536 bytes; exec shows the rest: sed -n 2p wide | tail "
+                "-c +65537",
+                cut.string("notice"));
+      EXPECT_EQ(line.substr(0, 65536), cut.string("content"));
+    }
+    EXPECT_EQ(other, content(R"({"path":"wide","from":1})")); // the control: as base has it
   }
   tree.file("short", "x\n"); // the control
   EXPECT_EQ("path content from to totalLines hash", call_path("readTextFile", "short").keys());
@@ -203,16 +220,17 @@ TEST_F(tools_coding, utf16_is_read_as_the_same_text_in_utf8) {
 TEST_F(tools_coding, utf16_is_read_page_by_page_and_bounded) {
   mcp::workspace_options options;
   options.tools = mcp::toolset::coding;
-  options.limits = limits{.read_bytes_max = 20, .read_page_bytes_max = 10};
+  options.limits = limits{.read_bytes_max = 20, .read_page_bytes_max = 12};
   serve(std::move(options));
   tree.file("wide", utf16_of("1234\n6789\nbcde\nghij\nlmno\n"));
   const auto page = call_path("readTextFile", "wide");
-  EXPECT_EQ("1234\n6789", page.string("content"));
+  EXPECT_EQ("1234\n6789", page.string("content")); // not 12 bytes
   EXPECT_EQ("true", page["truncated"].text());
   EXPECT_EQ(5, page.integer("totalLines"));
   EXPECT_THAT(page.string("notice"), AllOf(HasSubstr("UTF-16"), HasSubstr("firstLine 3")));
-  EXPECT_EQ("bcde\nghij\nlmno\n", content(R"({"path":"wide","firstLine":3})"));
-  EXPECT_EQ("too_large", content(R"({"path":"wide","firstLine":1})"));
+  EXPECT_EQ("bcde\nghij", content(R"({"path":"wide","firstLine":3})"));
+  EXPECT_EQ("bcde\nghij\nlmno\n", content(R"({"path":"wide","from":2})"));
+  EXPECT_EQ("too_large", content(R"({"path":"wide","from":0})"));
 }
 
 TEST_F(tools_coding, another_encoding_is_named_by_its_line) {

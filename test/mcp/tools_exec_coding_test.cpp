@@ -84,6 +84,24 @@ TEST_F(tools_exec_coding, package_managers_know_that_there_is_no_network) {
             shell(script, R"(,"env":{"npm_config_offline":"false"})").string("output"));
 }
 
+/// It refuses what it has not fetched before, instead of asking a registry again and again.
+TEST_F(tools_exec_coding, npm_fails_at_once_without_a_network) {
+  const bool is_denied =
+      probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied;
+  if (!is_denied) GTEST_SKIP() << "this system cannot confine commands";
+  if (shell("npm --version").failed) GTEST_SKIP() << "npm is not installed";
+  tree.file("package.json", R"({"name":"a","version":"1.0.0","dependencies":{"left-pad":"1"}})");
+  const auto told = shell("npm install --loglevel=http --no-audit --no-fund");
+  EXPECT_TRUE(told.failed);
+  EXPECT_THAT(told.string("output"),
+              AllOf(HasSubstr("ENOTCACHED"), Not(HasSubstr("attempt"))));
+  EXPECT_THAT(told.message(), HasSubstr("if it needs a network"));
+  const auto asked = shell("npm install --loglevel=http --fetch-retries=1 "
+                           "--fetch-retry-mintimeout=1 --fetch-retry-maxtimeout=1",
+                           R"(,"env":{"npm_config_offline":"false"})"); // the control
+  EXPECT_THAT(asked.string("output"), AllOf(HasSubstr("attempt"), Not(HasSubstr("ENOTCACHED"))));
+}
+
 TEST_F(tools_exec_coding, in_a_terminal_an_editor_can_be_used) {
   const auto in = [&](std::string_view more) {
     return call("startProcess",
@@ -123,7 +141,10 @@ TEST_F(tools_exec_coding, memory_that_the_kernel_ended_a_command_for_is_named) {
   const bool is_for_the_tree = probe_confinement(policy, PADDOCK_TEST_HELPER)
                                    ->of(confinement_layer::limits)
                                    .mechanism.find("control group") != std::string::npos;
-  EXPECT_EQ(is_for_the_tree, killed.find("--max-memory") != std::string::npos) << killed;
+  EXPECT_EQ(is_for_the_tree,
+            killed.find("; if it met a bound, commands may have 67108864 bytes of memory") !=
+                std::string::npos)
+      << killed; // whoever sent the signal
   EXPECT_THAT(shell("python3 -c 'x = bytearray(300 << 20)'").message(),
               HasSubstr("a larger --max-memory"));
 }

@@ -194,7 +194,7 @@ TEST_F(tools_process, refusals_say_what_to_do) {
       {"startProcess", R"({"command":"true","cwd":"no-such"})", "not_found", "cwd"},
       {"startProcess", "{}", "invalid_argument", "script is missing"},
       {"startProcess", R"({"command":"true","script":"true"})", "invalid_argument", "one of them"},
-      {"startProcess", R"({"command":"cd"})", "not_found", "or script"},
+      {"startProcess", R"({"command":"cd"})", "not_found", "as script"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.tool + c.arguments);

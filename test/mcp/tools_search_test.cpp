@@ -362,6 +362,34 @@ TEST_F(tools_search, pages_fit_into_a_line_and_hold_everything) {
               HasSubstr("--limit message-out-bytes"));
 }
 
+/// What a model reads at once, however long a line of the protocol may be: each search has it.
+TEST_F(tools_search, a_page_has_at_most_thirty_thousand_bytes) {
+  std::string text;
+  for (int i = 0; i < 2'000; ++i)
+    text += "needle in a line of some length " + std::to_string(i) + "\n";
+  tree.file("long", text);
+  tree.directory("deep");
+  for (int i = 0; i < 800; ++i)
+    tree.file("deep/a_rather_long_name_of_a_file_that_is_found_" + std::to_string(i), "needle\n");
+  const std::pair<const char*, std::string> searches[] = {
+      {"searchText", R"({"pattern":"needle","limit":5000,"literal":true)"},
+      {"searchText", R"({"pattern":"needle","limit":5000,"literal":true,"output":"files")"},
+      {"searchText", R"({"pattern":"needle","limit":5000,"literal":true,"output":"counts")"},
+      {"findFiles", R"({"glob":"*","limit":5000)"}};
+  for (const auto& [tool, arguments] : searches) {
+    SCOPED_TRACE(tool + arguments);
+    const auto first = call(tool, arguments + "}");
+    ASSERT_FALSE(first.failed) << first.json;
+    EXPECT_LE(first.json.size(), 30'000U);
+    EXPECT_GT(first.json.size(), 20'000U);
+    EXPECT_EQ("true", first["truncated"].text());
+    const auto rest =
+        call(tool, arguments + R"(,"offset":)" + std::to_string(first.integer("nextOffset")) + "}");
+    ASSERT_FALSE(rest.failed) << rest.json;
+    EXPECT_LE(rest.json.size(), 30'000U);
+  }
+}
+
 TEST_F(tools_search, a_line_of_stray_bytes_does_not_hide_the_files_behind_it) {
   tree.file("stray-a", "needle" + std::string(40'000, '\x80') + "\n");
   tree.file("stray-b", "needle\n");

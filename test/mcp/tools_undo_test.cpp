@@ -227,6 +227,16 @@ TEST_F(tools_undo, differences_are_shown_as_far_as_they_have_room) {
   EXPECT_EQ("true", cut["diffTruncated"].text());
 }
 
+TEST_F(tools_undo, differences_of_utf16_are_of_its_text) {
+  tree.file("wide", "\xFF\xFEo\0n\0e\0\n\0"s);
+  ASSERT_FALSE(call("checkpoint", R"({"label":"wide"})").failed);
+  EXPECT_FALSE(
+      call("editFile", R"({"path":"wide","edits":[{"oldText":"one","newText":"é"}]})").failed);
+  EXPECT_EQ("\xFF\xFE\xE9\0\n\0"s, tree.content("wide"));
+  EXPECT_THAT(call("listChanges", R"({"diff":true,"since":"wide"})").string("diff"),
+              HasSubstr("--- a/wide\n+++ b/wide\n@@ -1 +1 @@\n-one\n+é\n"));
+}
+
 TEST_F(tools_undo, what_changed_since_a_hash_is_shown_with_what_is_stale) {
   const std::string read = call_path("readTextFile", "a").string("hash");
   const std::string written =

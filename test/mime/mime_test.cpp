@@ -436,6 +436,8 @@ TEST(MimeClassify, Table) {
       {"script without extension", "run", "#!/bin/sh\n", "text/x-shellscript"},
       {"Makefile", "Makefile", "all:\n", "text/x-makefile"},
       {"XML by extension", "a.csproj", "<?xml version=\"1.0\"?><Project/>", "text/xml"},
+      {"RSS", "a.rss", "<?xml version=\"1.0\"?><rss/>", "application/rss+xml"},
+      {"STEP", "a.stp", "ISO-10303-21;\nHEADER;\n", "model/step"},
       {"SVG", "a.svg", "<svg xmlns=\"\"/>", "image/svg+xml"},
       {"Latin-1 source", "a.c", "// caf\xE9\n", "text/x-c"},
       {"UTF-16 CSV", "a.csv",

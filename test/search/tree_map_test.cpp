@@ -81,12 +81,12 @@ TEST_P(TreeMap, CountsWhatIsIgnoredInOneLine) {
   tree.file(".gitignore", "node_modules/\n*.o\n");
   tree.file("src/a.o", "123");
   tree.file("src/b.o", "123");
-  EXPECT_EQ("node_modules/ 1,200 files, 1.1 KB, ignored\nsrc/\n  f0 1 B\n  \u2026 2 files, 6 B, "
+  EXPECT_EQ("node_modules/ 1,200 files, 1.2 KB, ignored\nsrc/\n  f0 1 B\n  \u2026 2 files, 6 B, "
             "ignored\n.gitignore 18 B\n",
             told(map()));
   EXPECT_EQ((tree_amount{.files = 2, .directories = 1, .bytes = 19}), map()->amount);
-  EXPECT_EQ("deep/ 1,200 files, 1.1 KB\n", told(map({.depth_max = 1}, "node_modules")));
-  EXPECT_EQ("node_modules/ 1,200 files, 1.1 KB\nsrc/ 3 files, 7 B\n.gitignore 18 B\n",
+  EXPECT_EQ("deep/ 1,200 files, 1.2 KB\n", told(map({.depth_max = 1}, "node_modules")));
+  EXPECT_EQ("node_modules/ 1,200 files, 1.2 KB\nsrc/ 3 files, 7 B\n.gitignore 18 B\n",
             told(map({.depth_max = 1, .ignored = ignore_files::disregard})));
 }
 
@@ -169,9 +169,13 @@ TEST(MapLine, HasReadableNumbers) {
   };
   EXPECT_EQ("f 1023 B", file(1023));
   EXPECT_EQ("f 1.0 KB", file(1024));
-  EXPECT_EQ("f 9.9 KB", file(10'239));
-  EXPECT_EQ("f 1023 KB", file(1024 * 1024 - 1));
-  EXPECT_EQ("f 15 EB", file(UINT64_MAX));
+  EXPECT_EQ("f 1.5 KB", file(1587)); // rounded, not cut
+  EXPECT_EQ("f 1.6 KB", file(1588));
+  EXPECT_EQ("f 9.9 KB", file(10'188));
+  EXPECT_EQ("f 10 KB", file(10'239));
+  EXPECT_EQ("f 1023 KB", file(1024 * 1023 + 511));
+  EXPECT_EQ("f 1.0 MB", file(1024 * 1024 - 1));
+  EXPECT_EQ("f 16 EB", file(UINT64_MAX));
   EXPECT_EQ("    d/ 1 directory, ignored", text_of({.depth = 2,
                                                     .kind = map_kind::collapsed,
                                                     .ignored = true,

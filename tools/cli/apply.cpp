@@ -300,7 +300,7 @@ int run_apply(const command_options& options) {
 subcommand add_apply(CLI::App& app) {
   const auto options = std::make_shared<command_options>();
   CLI::App* parser = app.add_subcommand("apply", "Apply a patch to all of its files, or to none");
-  parser->footer("A unified diff, git's for new, deleted and renamed files too, or the format that "
+  parser->footer("The patch is a unified diff, also git's for new, deleted and renamed files, or "
                  "begins with *** Begin Patch.\nExit codes: 0 done, 1 refused, and nothing is "
                  "changed, 2 unusable options, patch file or workspace.");
   parser->add_option("patch", options->patch, "The patch; - reads it from standard input")

@@ -167,9 +167,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
                   why_not_started(outcome.error(), *workspace, run));
     return std::nullopt;
   }
-  std::string hint = outcome->exit_code == 0
-                         ? mcp::command_notice(*workspace, run, *outcome)
-                         : mcp::command_hint(*workspace, run, *outcome, mcp::hint_reader::person);
+  std::string hint = mcp::command_hint(*workspace, run, *outcome, mcp::hint_reader::person);
   if (hint.starts_with("; ")) hint.erase(0, 2);
   code = exit_code_of(*outcome, ends.signal());
   return finished{*std::move(outcome), std::move(hint), code};
@@ -243,7 +241,7 @@ subcommand add_exec(CLI::App& app) {
   parser->footer("Write paddock exec [options] -- CMD ARGS...\n\nExit codes: the command's own; 2 "
                  "unusable command line, 124 deadline, 125 not started (a required layer is "
                  "missing, unusable workspace), 126 not executable, 127 no such program, 128+N "
-                 "killed by signal N, or this program was asked to end by it: Ctrl-C is 130.");
+                 "ended by signal N (130 for Ctrl-C).");
   parser
       ->add_option("-w,--workspace", options->place.workspace,
                    "Let the command change this directory (default: the current directory)")

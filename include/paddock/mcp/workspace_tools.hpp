@@ -121,14 +121,10 @@ enum class hint_reader : std::uint8_t { model, person };
 
 /// What a command that failed or met its deadline has run into, as far as the policy, how it ended,
 /// and the errno and the paths in its standard error (which has to be kept) tell: "; " and advice,
-/// or nothing. What is a guess begins with "if". Standard output is content and tells nothing.
+/// or nothing. What is a guess begins with "if". Standard output is content and tells nothing. Of
+/// one that claims success: which protected entries it could not change.
 [[nodiscard]] std::string command_hint(const root& root, const command& run,
                                        const command_outcome& o, hint_reader reader);
-/// What a command that claims success could not write or remove, because it is protected, as far as
-/// its standard error tells: a sentence without a full stop, or nothing.
-[[nodiscard]] std::string command_notice(const root& root, const command& run,
-                                         const command_outcome& o);
-
 /// Without a network package managers would try until the deadline: by its environment they fail at
 /// once, and take what was fetched before. What is set there already stays.
 void keep_offline(command& run);

@@ -83,12 +83,10 @@ void write_schema(json_writer& out, const parameter& p) {
 
 void write_object_schema(json_writer& out, std::span<const parameter> members) {
   out.member("type", "object");
-  if (!members.empty()) {
-    out.key("properties").begin_object();
-    for (const parameter& p : members)
-      write_schema(out.key(p.name), p);
-    out.end_object();
-  }
+  out.key("properties").begin_object(); // some hosts refuse a schema without
+  for (const parameter& p : members)
+    write_schema(out.key(p.name), p);
+  out.end_object();
   if (std::ranges::find(members, presence::required, &parameter::presence) != members.end()) {
     out.key("required").begin_array();
     for (const parameter& p : members)

@@ -8,7 +8,8 @@
 
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/detail/visible_text.hpp>
-#include <paddock/frontmatter/detail/block.hpp>
+#include <paddock/frontmatter/detail/validate.hpp>
+#include <paddock/frontmatter/frontmatter_yaml.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -36,14 +37,56 @@ bool are_optional_fields_valid(json_view fields) {
     const auto text = c.string();
     valid = text && has_characters(*text, compatibility_characters_max);
   }
-  // Clients refuse a whole list for a value of another type, and an entry that differs from its
-  // file: `validate` warns.
   if (const json_view m = fields["metadata"]; m.exists()) {
     valid = valid && m.is(json_kind::object);
     m.for_each_member(
         [&](std::string_view, json_view value) { valid = valid && value.is(json_kind::string); });
   }
   return valid;
+}
+
+std::string json_string(std::string_view text) {
+  json_writer out;
+  out.string(text);
+  return out.take();
+}
+
+/// `metadata` as a mapping of texts on one line: scalars as they are written, the others as JSON.
+/// Nothing where all of them are texts, or it is no mapping.
+std::optional<std::string> metadata_of_texts(std::string_view written, json_view values) {
+  const auto inner = frontmatter::libyaml()(written.substr(written.find(':') + 1), 1).entries;
+  bool has_other = false;
+  std::string line = "metadata: {";
+  for (const frontmatter::entry& e : inner) {
+    const json_view value = values[e.key];
+    const auto text = value.string();
+    has_other = has_other || !text;
+    const bool is_scalar = e.kind == frontmatter::value_kind::other_scalar;
+    line.append(line.ends_with('{') ? "" : ", ").append(json_string(e.key)).append(": ");
+    line.append(json_string(text ? *text : is_scalar ? std::string_view(e.value) : value.text()));
+  }
+  if (!has_other) return std::nullopt;
+  return line + "}";
+}
+
+/// A SKILL.md that clients accept: by the specification the values of `metadata` are texts. They
+/// refuse a whole list for another, and an entry that differs from its file, so the file has to say
+/// so as well.
+void make_metadata_texts(std::string& skill_md) {
+  const auto found = frontmatter::detail::find_block(skill_md, true);
+  const std::string_view block = std::string_view(skill_md).substr(found.begin, found.size);
+  const bool has_block = found.state == frontmatter::detail::fence_state::found;
+  if (!has_block || block.find("metadata") == std::string_view::npos) return;
+  const auto json = frontmatter_json(block);
+  json_document document;
+  const auto fields = json ? document.parse(*json) : error{error_code::invalid_argument, 0, "yaml"};
+  if (!fields || !(*fields)["metadata"].is(json_kind::object)) return;
+  for (const auto& e : frontmatter::detail::read_entries(block, frontmatter::libyaml())) {
+    if (e.key != "metadata") continue;
+    const auto line = metadata_of_texts(block.substr(e.begin, e.end - e.begin), (*fields)[e.key]);
+    if (line) skill_md.replace(found.begin + e.begin, e.end - e.begin, *line);
+    return;
+  }
 }
 
 /// The parser's bound on the depth bounds the recursion.
@@ -150,6 +193,7 @@ result<file_content> read_skill_file(const skill_store& store, std::string_view 
       read_file(*store.root_shared(), whole, {.bytes_max = published_bytes_max, .bounds = bounds});
   if (content && content->path != whole && path != skill_file_name)
     return error{error_code::escapes_root, 0, "skill"};
+  if (content && path == skill_file_name) make_metadata_texts(content->bytes);
   return content;
 }
 

@@ -194,6 +194,14 @@ method_result read_directory(const served& from, call& c) {
   const auto found = find_target(store, *uri);
   const auto files = found ? store.files(found->which.id) : error{error_code::not_found, 0, "uri"};
   if (!files) return invalid("Unknown directory: " + quoted_uri(*uri));
+  const work_bounds bounds = from.bounds_of(c);
+  const auto size_of = [&](const skill_file& file) -> std::uint64_t {
+    if (file.path != skill_file_name) return file.size;
+    const auto directory = directory_of(store, found->which);
+    const auto served =
+        directory ? read_skill_file(store, *directory, file.path, bounds) : directory.error();
+    return served ? served->bytes.size() : file.size;
+  };
   bool exists = found->path.empty();
   json_writer out;
   out.begin_object().key("resources").begin_array();
@@ -208,7 +216,7 @@ method_result read_directory(const served& from, call& c) {
       out.member("mimeType", directory_type);
     else if (const auto type = mime::from_extension(name))
       out.member("mimeType", *type);
-    if (!directory) out.key("size").unsigned_integer(file.size);
+    if (!directory) out.key("size").unsigned_integer(size_of(file));
     out.end_object();
   }
   out.end_array().end_object();

@@ -90,8 +90,8 @@ constexpr coding_row differences[] = {
                     "for no apparent reason. For what is in it use mapDirectory.",
      .output_schema = short_health_schema},
     {.name = "readTextFile",
-     .description = "Read a UTF-8 text file, or lines of it; of a long one without lines the "
-                    "beginning. To find where something is use searchText.",
+     .description = "Read a UTF-8 text file, or lines of it; of more than 64 KiB the beginning. "
+                    "To find where something is use searchText.",
      .parameters = read_page_parameters,
      .output_schema = read_page_schema},
     {.name = "readImageFile",

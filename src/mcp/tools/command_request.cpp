@@ -3,7 +3,7 @@
 
 #include "exec/confinement_policy.hpp"
 #include "exec/held_scratch.hpp"
-#include "mcp/tools/exec_programs.hpp"
+#include "mcp/tools/exec_denials.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/environment.hpp>
@@ -157,7 +157,8 @@ void keep_offline(command& run) {
       run.confinement.reach == network_reach::all)
     return;
   for (const std::string_view assignment :
-       {"npm_config_offline=true", "CARGO_NET_OFFLINE=true", "UV_OFFLINE=1"}) {
+       {"npm_config_offline=true", "npm_config_update_notifier=false", "CARGO_NET_OFFLINE=true",
+        "UV_OFFLINE=1"}) {
     const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
     if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
           return variable.starts_with(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/exec_denials.hpp"
 
-#include "mcp/tools/exec_programs.hpp"
+#include "exec/search_path.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -107,7 +107,6 @@ std::vector<protected_place> refused_entries(const root& root, const command& ru
                                              const command_outcome& o) {
   constexpr std::size_t places_max = 5;
   std::vector<protected_place> met;
-  if (!o.confinement.of(confinement_layer::protected_entries).applied) return met;
   (void)any_word(o, {read_only_place, busy_place}, [&](std::string_view word) {
     auto place = place_in(root, run, word);
     if (place && std::ranges::find(met, place->path, &protected_place::path) == met.end())
@@ -117,30 +116,23 @@ std::vector<protected_place> refused_entries(const root& root, const command& ru
   return met;
 }
 
-/// What would let a command write protected entries.
-struct remedies {
-  std::string names; ///< behind the first --unprotect; empty: none is taken off so
-  std::string own;   ///< of those that no --unprotect takes off
-};
-
-remedies remedies_for(const std::vector<protected_place>& places) {
+/// What they are, and what lets a command write them.
+std::string protected_words(const std::vector<protected_place>& met, hint_reader reader) {
+  std::string paths, names, own;
   std::vector<std::string_view> seen;
-  remedies found;
-  for (const auto& each : places) {
+  for (const auto& each : met) {
+    paths += (paths.empty() ? "" : ", ") + encode_name(each.path);
     if (std::ranges::find(seen, each.rule.name) != seen.end()) continue;
     seen.emplace_back(each.rule.name);
     if (is_usual(each.rule))
-      found.names += (found.names.empty() ? "" : " --unprotect ") + each.rule.name;
+      names += (names.empty() ? "" : " --unprotect ") + each.rule.name;
     else
-      found.own += (found.own.empty() ? "" : "; ") + how_to_allow(each.rule);
+      own += "; " + how_to_allow(each.rule);
   }
-  return found;
-}
-
-std::string unprotecting(hint_reader reader, const std::vector<protected_place>& places) {
-  const auto [names, own] = remedies_for(places);
-  if (names.empty()) return own;
-  return allowing(reader, "--unprotect", names) + (own.empty() ? "" : "; " + own);
+  std::string text = "; if it was to change " + paths + ", that is protected";
+  if (names.empty()) return text + own.replace(0, 1, ":");
+  return text + ", because programs outside the workspace obey it: " +
+         allowing(reader, "--unprotect", names) + own;
 }
 
 /// That a directory cannot be moved, because entries in it are held. Each is a mount for commands.
@@ -158,17 +150,14 @@ std::string held_directory_hint(const root& root, const command_outcome& o, hint
                                        : "use a program that is not confined");
 }
 
-/// Which protected entries a failed command has met, and what does it instead.
+/// Which protected entries a command has met, and what does it instead.
 std::string protected_hint(const root& root, const command& run, const command_outcome& o,
                            hint_reader reader) {
-  if (!o.confinement.of(confinement_layer::protected_entries).applied) return {};
   const auto met = refused_entries(root, run, o);
-  if (met.empty()) return held_directory_hint(root, o, reader);
-  const std::string& name = met.front().rule.name;
-  return "; if it is to change " + name + ", that is protected" +
-         (is_usual({name}) ? ", because programs outside the workspace obey it: " : ": ") +
-         unprotecting(reader, met) +
-         (reader == hint_reader::model && name.starts_with(".git/")
+  if (met.empty()) return {};
+  const bool is_repository = met.front().rule.name.starts_with(".git/");
+  return protected_words(met, reader) +
+         (reader == hint_reader::model && is_repository
               ? "; the tool deleteDirectory removes a whole repository"
               : "");
 }
@@ -195,61 +184,36 @@ bool is_temporary(std::string_view path) {
   return is_in_one_of(path, places);
 }
 
-/// A path outside the workspace that a line of standard error has, with the words of its errno.
-struct outside_path {
+/// A path outside the workspace in a line of standard error, beside an error that the fence gives.
+std::string outside_hint(const root& root, const command& run, const command_outcome& o,
+                         hint_reader reader) {
   std::string path;
-  bool may_be_absent = false; ///< it is not there for commands, and perhaps not at all
-};
-
-std::optional<outside_path> refused_outside(const root& root, const command& run,
-                                            const command_outcome& o) {
-  std::optional<outside_path> found;
-  const auto take = [&](std::string_view word, bool may_be_absent) {
-    if (!is_outside(root, word) || word.find("://") != std::string_view::npos) return false;
-    found = {std::string(word), may_be_absent};
+  const auto take = [&](std::string_view word, bool is_hidden) {
+    constexpr std::string_view of_kernel[] = {"/proc", "/dev", "/sys"}; // no option gives it
+    if (!is_outside(root, word) || word.find("://") != std::string_view::npos ||
+        is_in_one_of(word, of_kernel) ||
+        (is_hidden && (is_visible(run, word) || is_temporary(word))))
+      return false;
+    path = word;
     return true;
   };
-  const auto is_of_kernel = [](std::string_view word) { // no option gives it
-    constexpr std::string_view own[] = {"/proc", "/dev", "/sys"};
-    return is_in_one_of(word, own);
-  };
-  const auto is_nowhere = [&](std::string_view word) {
-    return !is_visible(run, word) && !is_temporary(word) && !is_of_kernel(word);
-  };
-  (void)(any_word(o, {read_only_place},
-                  [&](auto word) { return !is_of_kernel(word) && take(word, false); }) ||
-         any_word(o, {no_right},
-                  [&](auto word) { return is_nowhere(word) && take(word, false); }) ||
+  (void)(any_word(o, {read_only_place}, [&](auto word) { return take(word, false); }) ||
+         any_word(o, {no_right}, [&](auto word) { return take(word, true); }) ||
          any_word(o, {no_entry}, [&](auto word) { // a relative one is often a header's
-           return word.starts_with('/') && is_nowhere(word) && take(word, true);
+           return word.starts_with('/') && take(word, true);
          }));
-  return found;
-}
-
-std::string outside_hint(const outside_path& met, hint_reader reader) {
-  const std::string option =
-      reader == hint_reader::model ? " or --exec-write PATH" : " or --write PATH";
-  if (met.may_be_absent)
-    return "; if " + shown(met.path) + " exists, commands do not see it, for it lies outside the " +
-           "workspace: " + allowing(reader, "--exec-read", "PATH") + option;
-  return "; if it needs " + shown(met.path) + ", that lies outside the workspace, where commands " +
+  if (path.empty()) return {};
+  return "; if it needs " + shown(path) + ", that lies outside the workspace, where commands " +
          "change nothing and see only the system: " + allowing(reader, "--exec-read", "PATH") +
-         option;
+         (reader == hint_reader::model ? " or --exec-write PATH" : " or --write PATH");
 }
 
 /// In the imperative: an option, as the reader's program has it.
 std::string giving(hint_reader reader, std::string_view option) {
-  struct same_option {
-    std::string_view of_server;
-    std::string_view of_command;
-  };
-  constexpr same_option same[] = {
-      {"--exec-read", "--read"}, {"--exec-write", "--write"}, {"--exec host", "--host"}};
-  if (reader == hint_reader::person)
-    for (const auto& each : same)
-      if (each.of_server == option) option = each.of_command;
-  return (reader == hint_reader::model ? "start the server with " : "run it with ") +
-         std::string(option);
+  if (reader == hint_reader::model) return "start the server with " + std::string(option);
+  constexpr std::string_view of_server = "--exec"; // --exec-read is --read, --exec host is --host
+  if (!option.starts_with(of_server)) return "run it with " + std::string(option);
+  return "run it with --" + std::string(option.substr(of_server.size() + 1));
 }
 
 /// Then files outside still have names, and directories of all are those of all.
@@ -324,6 +288,21 @@ std::string network_words(const command_outcome& o, hint_reader reader) {
   return hint + ": " + allowing(reader, "--network all");
 }
 
+std::optional<std::string> installed_at(const command& run, std::string_view name) {
+  constexpr std::string_view variable = "PATH=";
+  const auto set = std::ranges::find_if(
+      run.environment, [&](const std::string& each) { return each.starts_with(variable); });
+  if (name.empty() || name.find('/') != std::string_view::npos || set == run.environment.end())
+    return std::nullopt;
+  const auto of_command = absolute_entries(std::string_view(*set).substr(variable.size()));
+  for (const std::string_view directory : absolute_entries(run.confinement.search_path)) {
+    if (std::ranges::find(of_command, directory) == of_command.end()) continue;
+    std::string path = std::string(directory) + "/" + std::string(name);
+    if (is_runnable(path)) return path;
+  }
+  return std::nullopt;
+}
+
 std::string unseen_program_words(const std::string& path, hint_reader reader) {
   return path +
          " is in PATH, but commands do not see it: " + allowing(reader, "--exec-read", path) +
@@ -333,7 +312,12 @@ std::string unseen_program_words(const std::string& path, hint_reader reader) {
 std::string denial_hint(const root& root, const command& run, const command_outcome& o,
                         hint_reader reader) {
   constexpr int exit_not_executable = 126;
-  if (auto met = protected_hint(root, run, o, reader); !met.empty()) return met;
+  if (o.confinement.of(confinement_layer::protected_entries).applied) {
+    if (auto met = protected_hint(root, run, o, reader); !met.empty() || o.exit_code == 0)
+      return met;
+    if (auto held = held_directory_hint(root, o, reader); !held.empty()) return held;
+  }
+  if (o.exit_code == 0) return {};
   const layer_report& file_system = o.confinement.of(confinement_layer::file_system);
   if (is_by_landlock_alone(file_system)) {
     if (any_word(o, {no_right}, is_temporary))
@@ -342,25 +326,11 @@ std::string denial_hint(const root& root, const command& run, const command_outc
     if (complains(o, not_permitted) || o.exit_code == exit_not_executable)
       return attributes_hint(o.confinement, reader);
   }
-  if (!file_system.applied) return network_hint(o, reader);
-  if (auto unseen = unseen_hint(root, run, o, reader); !unseen.empty()) return unseen;
-  if (const auto outside = refused_outside(root, run, o)) return outside_hint(*outside, reader);
-  return network_hint(o, reader);
-}
-
-std::string command_notice(const root& root, const command& run, const command_outcome& o) {
-  const auto met = refused_entries(root, run, o);
-  if (met.empty() || !o.emptied.empty()) return {}; // what the watch has found says it all
-  std::string text = "if it was to change ";
-  for (const auto& each : met) {
-    if (&each != &met.front()) text += ", ";
-    text += encode_name(each.path);
+  if (file_system.applied) {
+    if (auto unseen = unseen_hint(root, run, o, reader); !unseen.empty()) return unseen;
+    if (auto outside = outside_hint(root, run, o, reader); !outside.empty()) return outside;
   }
-  text += ", that is protected";
-  const auto [names, own] = remedies_for(met);
-  text += "; a person can do it";
-  if (!names.empty()) text += ", or allow it with --unprotect " + names;
-  return own.empty() ? text : text + "; " + own;
+  return network_hint(o, reader);
 }
 
 } // namespace paddock::mcp

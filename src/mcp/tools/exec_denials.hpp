@@ -8,6 +8,7 @@
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/path/root.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,13 +30,16 @@ struct error_words {
                                    std::string_view value = {});
 
 /// What the fence refused: a protected entry, attributes of files, what is outside the workspace, a
-/// network. Only what is named beside an error of the kernel, and that the policy refuses, counts.
-/// Empty: nothing speaks for any of them.
+/// network; at success, a protected entry alone. Only what is named beside an error of the kernel,
+/// and that the policy refuses, counts. Empty: nothing speaks for any of them.
 [[nodiscard]] std::string denial_hint(const root& root, const command& run,
                                       const command_outcome& o, hint_reader reader);
 
 /// Which networks commands have, and who can give them more.
 [[nodiscard]] std::string network_words(const command_outcome& o, hint_reader reader);
+/// Where the search path of the policy, which is the server's, leads for a name that the command's
+/// own PATH has, too. Nothing for a path: what lies elsewhere on this machine is not told.
+[[nodiscard]] std::optional<std::string> installed_at(const command& run, std::string_view name);
 /// That commands do not see a program of the search path.
 [[nodiscard]] std::string unseen_program_words(const std::string& path, hint_reader reader);
 

@@ -2,7 +2,6 @@
 #include "mcp/tools/exec_hints.hpp"
 
 #include "mcp/tools/exec_denials.hpp"
-#include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -14,34 +13,19 @@
 namespace paddock::mcp {
 namespace {
 
-struct answering_program {
-  std::string_view name;
-  std::string_view subcommand; ///< its first argument, when only that answers
-  std::string_view meaning;    ///< of exit code 1; larger ones are errors
+/// What exit code 1 of programs means; larger ones are errors.
+struct answer_row {
+  std::string_view meaning;
+  std::initializer_list<std::string_view> programs; ///< "git grep": with that first argument
 };
 
-constexpr std::string_view nothing_matched = "nothing matched";
-constexpr std::string_view inputs_differ = "the inputs differ";
-constexpr std::string_view is_false = "the expression is false";
-constexpr answering_program answering_programs[] = {
-    {"grep", {}, nothing_matched},
-    {"egrep", {}, nothing_matched},
-    {"fgrep", {}, nothing_matched},
-    {"zgrep", {}, nothing_matched},
-    {"rg", {}, nothing_matched},
-    {"ag", {}, nothing_matched},
-    {"git", "grep", nothing_matched},
-    {"git", "check-ignore", nothing_matched},
-    {"pgrep", {}, nothing_matched},
-    {"which", {}, "no such program"},
-    {"diff", {}, inputs_differ},
-    {"cmp", {}, inputs_differ},
-    {"zdiff", {}, inputs_differ},
-    {"zcmp", {}, inputs_differ},
-    {"git", "diff", inputs_differ},
-    {"test", {}, is_false},
-    {"[", {}, is_false},
-    {"expr", {}, "the result is empty or 0"},
+const answer_row answers[] = {
+    {"nothing matched",
+     {"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "pgrep", "git grep", "git check-ignore"}},
+    {"no such program", {"which"}},
+    {"the inputs differ", {"diff", "cmp", "zdiff", "zcmp", "git diff"}},
+    {"the expression is false", {"test", "["}},
+    {"the result is empty or 0", {"expr"}},
 };
 
 /// Nothing is known of what a program waits for. A person has seen it wait.
@@ -90,13 +74,14 @@ std::string bound_hint(const command& run, const command_outcome& o, hint_reader
     const std::uint64_t bound = run.confinement.bounds.*each.bound;
     if (bound == 0) continue;
     // The kernel kills what has met a bound of its control group, or all of its time.
-    const bool was_killed = ended_by(kill_signal) &&
-                            ((each.bound == &resource_limits::memory_bytes &&
-                              limits.mechanism.find("control group") != std::string::npos) ||
-                             (each.bound == &resource_limits::cpu_seconds && seconds >= bound));
-    const bool is_sure = ended_by(each.signal) || was_killed;
+    const bool was_killed = ended_by(kill_signal);
+    const bool is_sure =
+        ended_by(each.signal) ||
+        (was_killed && each.bound == &resource_limits::cpu_seconds && seconds >= bound);
+    const bool is_likely = was_killed && each.bound == &resource_limits::memory_bytes &&
+                           limits.mechanism.find("control group") != std::string::npos;
     const auto is_told = [&](std::string_view error) { return complains(o, error); };
-    if (!is_sure && std::ranges::none_of(each.errors, is_told)) continue;
+    if (!is_sure && !is_likely && std::ranges::none_of(each.errors, is_told)) continue;
     return std::string(is_sure ? "; " : "; if it met a bound, ") + "commands may have " +
            std::to_string(bound) + " " + std::string(each.what) +
            (each.option.empty() ? "" : ": " + allowing(reader, each.option));
@@ -112,28 +97,6 @@ std::string absent_program_hint(const root& root, const command& run, hint_reade
            "command runs in";
   return "no such program; nothing that commands see is at that path: " +
          allowing(reader, "--exec-read", "PATH") + " where it is installed";
-}
-
-/// What only a shell would have replaced or obeyed; an argument like any other for the program.
-bool is_of_shell(std::string_view word) {
-  constexpr std::string_view operators[] = {"&&", "||", "|", "&", ">", ">>", "<", "2>&1"};
-  return word == "~" || word.starts_with("~/") || word.starts_with('$') ||
-         word.find('*') != std::string_view::npos ||
-         std::ranges::find(operators, word) != std::end(operators);
-}
-
-std::string runs_no_shell(const std::string& word, hint_reader reader) {
-  return shown(word) + " means something to a shell only, and none runs: " +
-         (reader == hint_reader::model
-              ? R"(call again with command "sh" and args ["-c", "…"], or write out what is meant)"
-              : "write sh -c '…' after --, or write out what is meant");
-}
-
-/// That a command took literally what was meant for a shell, and says that it is of no use.
-std::string shell_word_hint(const command& run, const command_outcome& o, hint_reader reader) {
-  for (auto word = run.argv.begin() + 1; word < run.argv.end(); ++word)
-    if (is_of_shell(*word) && complains(o, *word)) return "; " + runs_no_shell(*word, reader);
-  return {};
 }
 
 bool is_directory(const root& root, std::string_view directory, const std::string& program) {
@@ -155,8 +118,7 @@ std::string start_hint(const root& root, const command_error& e, const command& 
     return "its interpreter (the #! line) does not exist here; run the interpreter that is "
            "installed with the script as argument";
   if (stage != "execve") return {};
-  if (e.code == error_code::not_found) {
-    if (program.starts_with("~/")) return "no such program; " + runs_no_shell(program, reader);
+  if (e.code == error_code::not_found || e.code == error_code::name_too_long) {
     if (program.find('/') != std::string::npos) return absent_program_hint(root, run, reader);
     if (const auto path = installed_at(run, program)) return unseen_program_words(*path, reader);
     if (reader == hint_reader::person) return {};
@@ -177,21 +139,21 @@ std::string start_hint(const root& root, const command_error& e, const command& 
 
 std::optional<std::string_view> answer_of(const command& run, const command_outcome& o) {
   if (o.ended != ending::exited || o.exit_code != 1) return std::nullopt;
-  const std::string_view program = file_name(run.argv.front());
-  const std::string_view first = run.argv.size() > 1 ? run.argv[1] : std::string_view();
-  for (const auto& row : answering_programs)
-    if (row.name == program && (row.subcommand.empty() || row.subcommand == first))
-      return row.meaning;
+  const std::string program(file_name(run.argv.front()));
+  const std::string with_first = run.argv.size() > 1 ? program + " " + run.argv[1] : program;
+  for (const answer_row& row : answers)
+    for (const std::string_view each : row.programs)
+      if (each == program || each == with_first) return row.meaning;
   return std::nullopt;
 }
 
 std::string command_hint(const root& root, const command& run, const command_outcome& o,
                          hint_reader reader) {
   if (o.ended == ending::timed_out) return hint_at_deadline(o, reader);
-  if (o.ended == ending::exited && (o.exit_code == 0 || answer_of(run, o))) return {};
-  if (auto bound = bound_hint(run, o, reader); !bound.empty() || o.ended != ending::exited)
-    return bound;
-  if (auto meant = shell_word_hint(run, o, reader); !meant.empty()) return meant;
+  if (o.ended == ending::exited && answer_of(run, o)) return {};
+  if (o.ended != ending::exited || o.exit_code != 0)
+    if (auto bound = bound_hint(run, o, reader); !bound.empty() || o.ended != ending::exited)
+      return bound;
   // What the watch has found says it all.
   return o.emptied.empty() ? denial_hint(root, run, o, reader) : std::string();
 }

@@ -6,7 +6,6 @@
 #include "exec/held_scratch.hpp"
 #include "mcp/tools/exec_denials.hpp"
 #include "mcp/tools/exec_hints.hpp"
-#include "mcp/tools/exec_programs.hpp"
 #include "mcp/tools/plain_output.hpp"
 
 #include <algorithm>
@@ -56,26 +55,15 @@ tool_result not_confined(const confinement_report& enforced) {
 
 tool_result command_not_started(const root& root, const command_error& e, const command& run,
                                 std::string_view directory, toolset offered) {
-  const bool takes_script = offered != toolset::base;
   if (e.code == error_code::confinement_unavailable) return not_confined(e.confinement);
   const std::string& program = run.argv.front();
-  const std::string_view stage = e.operation;
-  const bool is_absent = e.code == error_code::not_found || e.code == error_code::name_too_long;
-  if (stage == "execve" && is_absent) {
-    const std::string subject = shown(program) + ": no such program; ";
-    if (const auto instead = as_arguments(root, run, directory); !instead.empty())
-      return tool_result::failure(e.code, subject +
-                                              "command is the program alone, call again with " +
-                                              (takes_script ? "this line as script" : instead));
-    if (is_for_shell(program.substr(0, program.find_first_of(" \t"))))
-      return tool_result::failure(
-          e.code, subject +
-                      "it is for a shell: use cwd for the directory and env for variables, or " +
-                      (takes_script ? "script" : R"(command "sh" with args ["-c", "…"])"));
-  }
-  if (stage == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
-  if (const auto told = start_hint(root, e, run, directory, hint_reader::model); !told.empty())
-    return tool_result::failure(e.code, shown(program) + ": " + told);
+  if (std::string_view(e.operation) == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
+  std::string told = start_hint(root, e, run, directory, hint_reader::model);
+  const bool is_name = program.find('/') == std::string::npos || program.front() == '~';
+  if (told.starts_with("no such program") && (is_name || program.find(' ') != std::string::npos))
+    told.append("; if a shell is to run it, call again with ")
+        .append(offered == toolset::base ? R"(command "sh" and args ["-c", "…"])" : "it as script");
+  if (!told.empty()) return tool_result::failure(e.code, shown(program) + ": " + told);
   return failure(e, program, remedy(e));
 }
 
@@ -204,7 +192,9 @@ constexpr const char* left_running =
 /// to understand; empty: nothing.
 std::string notice_of(const root& root, const command& run, const command_outcome& o,
                       const kept_output& kept) {
-  std::string notice = o.exit_code == 0 ? command_notice(root, run, o) : std::string();
+  std::string notice;
+  if (o.exit_code == 0) notice = command_hint(root, run, o, hint_reader::model);
+  if (!notice.empty()) notice.erase(0, 2); // "; "
   const auto add = [&](std::string_view text) {
     notice.append(notice.empty() ? "" : "; ").append(text);
   };

@@ -129,16 +129,17 @@ struct shown_lines : line_slice {
   shown_part part = shown_part::all;
 };
 
-/// The beginning of a text as a page, up to the end of a line if there is one.
-shown_lines first_page(std::string beginning) {
-  shown_lines page{{.text = std::move(beginning), .from = 0, .to = 1}, shown_part::whole_lines};
+/// The beginning of lines as a page, up to the end of a line if there is one.
+shown_lines first_page(line_slice lines, std::uint64_t bytes_max) {
+  shown_lines page{std::move(lines), shown_part::whole_lines};
+  page.text.resize(std::min<std::size_t>(page.text.size(), bytes_max));
   if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
     page.text.resize(end);
-    page.to = std::ranges::count(page.text, '\n') + 1;
   } else {
     page.text.resize(detail::truncate_to_valid_prefix(page.text).size());
     page.part = shown_part::part_of_line;
   }
+  page.to = page.from + std::ranges::count(page.text, '\n') + 1;
   return page;
 }
 
@@ -147,7 +148,7 @@ result<shown_lines> first_page(workspace_state& state, const call& c, const std:
                                line_breaks breaks) {
   const std::uint64_t bytes_max = state.limits.read_page_bytes_max;
   PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
-  shown_lines page = first_page(std::move(beginning.bytes));
+  shown_lines page = first_page({.text = std::move(beginning.bytes)}, bytes_max);
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}, .breaks = breaks},
                  {.bytes_max = state.limits.read_bytes_max, .bounds = bounds_of(state, c)});
@@ -200,12 +201,15 @@ std::string no_lines_notice(const line_range& range, const line_slice& slice) {
          (slice.total_lines == 1 ? " line" : " lines");
 }
 
-/// How to go on behind a first page.
-std::string way_on(const shown_lines& page) {
-  if (page.part == shown_part::part_of_line)
-    return "line 1 is cut off; firstLine 1 and lastLine 1 give all of it";
-  return "this is the beginning; read on with firstLine " + std::to_string(page.to + 1) +
-         " and a lastLine";
+/// How to go on behind a page.
+std::string way_on(const shown_lines& page, std::string_view path, bool is_decoded) {
+  if (page.part != shown_part::part_of_line)
+    return "read on with firstLine " + std::to_string(page.to + 1);
+  const std::string line = std::to_string(page.to), bytes = std::to_string(page.text.size());
+  const std::string what = "line " + line + " is cut off after " + bytes + " bytes";
+  if (is_decoded) return what;
+  return what + "; exec shows the rest: sed -n " + line + "p " + shown(path) + " | tail -c +" +
+         std::to_string(page.text.size() + 1);
 }
 
 tool_result read_answer(const call& c, const shown_lines& slice, std::string_view encoding,
@@ -222,27 +226,29 @@ tool_result read_answer(const call& c, const shown_lines& slice, std::string_vie
               ", shown decoded";
   if (slice.part != shown_part::all) {
     out.writer().key("truncated").boolean(true);
-    notice += (notice.empty() ? "" : "; ") + way_on(slice);
+    notice += (notice.empty() ? "" : "; ") +
+              way_on(slice, path_argument(c, "path"), !encoding.empty());
   }
   if (!notice.empty()) out.text("notice", notice);
   if (!hash.empty()) out.text("hash", hash);
   return out.take();
 }
 
-/// Lines of a text, or its first page where it has no room in one.
+/// Whether what is asked for comes in pages: not the lines that base counts.
+bool is_paged(const workspace_state& state, const call& c) {
+  return state.options.tools == toolset::coding && state.limits.read_page_bytes_max > 0 &&
+         !integer_argument(c, "from") && !integer_argument(c, "to");
+}
+
+/// Lines of a text, or the first page of them.
 tool_result lines_answer(workspace_state& state, const call& c, std::string_view text,
                          const line_range& range, std::string_view encoding,
                          std::string_view hash) {
   const limits& bounds = state.limits;
   const std::string path = path_argument(c, "path");
-  const bool is_paged = !range.from && !range.to && bounds.read_page_bytes_max > 0;
-  const bool is_beginning = is_paged && text.size() > bounds.read_page_bytes_max;
   shown_lines slice{lines_of_text(text, range)};
-  if (is_beginning) {
-    const auto total = slice.total_lines;
-    slice = first_page(std::string(text.substr(0, bounds.read_page_bytes_max)));
-    slice.total_lines = total;
-  }
+  if (is_paged(state, c) && slice.text.size() > bounds.read_page_bytes_max)
+    slice = first_page(std::move(slice), bounds.read_page_bytes_max);
   if (slice.text.size() > bounds.read_bytes_max)
     return read_too_large(path, *state.root, bounds.read_bytes_max);
   const std::size_t bad = detail::first_invalid_utf8(slice.text);
@@ -300,8 +306,8 @@ tool_result read_text_file(workspace_state& state, call& c) {
     if (whole) return whole_answer(state, c, *std::move(whole), range);
     // Otherwise lines alone, without a hash: it is large, or there is no room for it.
   }
-  const bool is_paged = is_coding && !range.from && !range.to && bounds.read_page_bytes_max > 0;
-  const std::uint64_t bytes_max = is_paged ? bounds.read_page_bytes_max : bounds.read_bytes_max;
+  const bool has_pages = is_paged(state, c), is_beginning = has_pages && !range.from && !range.to;
+  const std::uint64_t bytes_max = is_beginning ? bounds.read_page_bytes_max : bounds.read_bytes_max;
   auto slice = [&]() -> result<shown_lines> {
     PADDOCK_TRY(line_slice lines,
                 read_lines(*state.root, path, range,
@@ -310,8 +316,11 @@ tool_result read_text_file(workspace_state& state, call& c) {
   }();
   const bool is_too_large =
       !slice && slice.error().code == error_code::too_large && !is_out_of_memory(slice.error());
-  if (is_too_large && !is_paged) return read_too_large(path, *state.root, bytes_max);
-  if (is_too_large) slice = first_page(state, c, path, range.breaks);
+  if (is_too_large && !is_beginning) return read_too_large(path, *state.root, bytes_max);
+  if (is_too_large)
+    slice = first_page(state, c, path, range.breaks);
+  else if (slice && has_pages && slice->text.size() > bounds.read_page_bytes_max)
+    slice = first_page(*std::move(slice), bounds.read_page_bytes_max);
   if (!slice) return unread(*state.root, slice.error(), path);
   const std::size_t bad = detail::first_invalid_utf8(slice->text);
   if (bad < slice->text.size()) return not_text(state.options.tools, path, *slice, bad);

@@ -36,6 +36,13 @@ std::string_view line_found(const near_miss& place) {
   return rest.substr(0, rest.find('\n'));
 }
 
+std::string line_there(const near_miss& place) {
+  return ": line " + std::to_string(place.wanted_line + 1) + " is " + quoted(line_found(place));
+}
+std::string line_wanted(const near_miss& place) {
+  return " has " + quoted(place.wanted);
+}
+
 /// The line of `before` that became the line of `after`, or stood where that stands.
 std::uint64_t line_before(std::span<const line_change> changes, std::uint64_t line) {
   std::uint64_t shifted = line;
@@ -171,9 +178,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
                                 "such as quotes, dashes and blanks beyond ASCII"
                               : ", which is similar");
   if (!nearest->wanted.empty())
-    words += ": line " + std::to_string(nearest->wanted_line + 1) + " is " +
-             quoted(line_found(*nearest)) + " and " + std::string(given) + " has " +
-             quoted(nearest->wanted);
+    words += line_there(*nearest) + " and " + std::string(given) + line_wanted(*nearest);
   return words + "; copy the text as it is there, if that place is meant";
 }
 
@@ -199,9 +204,15 @@ refusal refusal_of(std::string_view text, std::span<const edit_step> steps,
 
 tool_result refused(const refusal& why, std::string_view path) {
   const std::string_view code = wire_name(why.code);
+  std::string words = path.empty() ? why.words : shown(decode_name(path)) + ": " + why.words;
+  if (why.nearest && !why.nearest->wanted.empty()) { // both lines are told beneath
+    const std::string end = line_wanted(*why.nearest);
+    const std::size_t begin = words.find(line_there(*why.nearest));
+    if (const std::size_t at = words.find(end, begin); at != std::string::npos)
+      words.erase(begin, at + end.size() - begin);
+  }
   json_writer out;
-  out.begin_object().member("error", code);
-  out.member("message", path.empty() ? why.words : shown(decode_name(path)) + ": " + why.words);
+  out.begin_object().member("error", code).member("message", words);
   if (!path.empty()) out.member("path", path);
   if (why.edit) out.key("edit").unsigned_integer(*why.edit);
   if (!why.lines.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// paddock map: what is where in a workspace, in little text.
+// paddock map: a compact directory tree with sizes.
 
 #include "common/option_values.hpp"
 #include "common/output.hpp"

@@ -21,7 +21,7 @@ namespace paddock::cli {
 [[nodiscard]] subcommand add_search(CLI::App& app);
 /// Files and directories by their names.
 [[nodiscard]] subcommand add_find(CLI::App& app);
-/// What is where, in little text.
+/// A compact directory tree with sizes.
 [[nodiscard]] subcommand add_map(CLI::App& app);
 
 /// The workspace that a command is about: the one named, or else one that the current directory is

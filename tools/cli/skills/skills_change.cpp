@@ -203,7 +203,7 @@ int run_import(const import_given& options) {
 subcommand add_skills_add(CLI::App& skills) {
   const auto options = std::make_shared<fields_given>();
   CLI::App* parser = add_skills_command(skills, "add", "Create a user skill", *options);
-  parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
+  parser->add_option("id", options->id, "The skill's directory name")->required()->type_name("ID");
   parser->add_option("--name", options->name, "Give it this name")->required()->type_name("TEXT");
   parser->add_option("--description", options->description, "Say what it does and when to use it")
       ->required()
@@ -215,7 +215,7 @@ subcommand add_skills_edit(CLI::App& skills) {
   const auto options = std::make_shared<fields_given>();
   CLI::App* parser =
       add_skills_command(skills, "edit", "Change a user skill's name or description", *options);
-  parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
+  parser->add_option("id", options->id, "The skill's directory name")->required()->type_name("ID");
   parser->add_option("--name", options->name, "Give it this name")->type_name("TEXT");
   parser->add_option("--description", options->description, "Give it this description")
       ->type_name("TEXT");
@@ -226,7 +226,7 @@ subcommand add_skills_delete(CLI::App& skills) {
   const auto options = std::make_shared<fields_given>();
   CLI::App* parser =
       add_skills_command(skills, "delete", "Delete a user skill with all its files", *options);
-  parser->add_option("id", options->id, "Its directory name")->required()->type_name("ID");
+  parser->add_option("id", options->id, "The skill's directory name")->required()->type_name("ID");
   return {parser, [options] { return run_delete(*options); }};
 }
 

@@ -127,7 +127,9 @@ void print_text(const std::vector<verdict>& verdicts, std::size_t errors, std::s
   const auto count = [](std::size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
   };
-  print_words("%s: %s, %s\n", count(verdicts.size(), "skill").c_str(),
+  const auto read = static_cast<std::size_t>(
+      std::ranges::count_if(verdicts, [](const verdict& v) { return !v.unreadable; }));
+  print_words("%s: %s, %s\n", count(read, "skill").c_str(),
               count(errors, "error").c_str(), count(warnings, "warning").c_str());
 }
 

@@ -47,7 +47,7 @@ result<void> check_text(std::string_view text) {
 /// What libcurl understands and others may understand differently.
 result<void> check_authority(std::string_view text) {
   if (text.find('@') != std::string_view::npos)
-    return unusable_url("user names and passwords do not belong into a URL; use a header");
+    return unusable_url("user names and passwords do not belong in a URL; use a header");
   if (text.empty() || text.starts_with(':')) return unusable_url("the host is missing");
   if (text.find('%') != std::string_view::npos)
     return unusable_url("the host has a character that host names do not have");
