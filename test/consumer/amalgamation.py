@@ -209,7 +209,7 @@ def steps(folder, readme, building, cookbook, command, stack):
                            ("the example of the README", lambda m=made: m.readme(readme)),
                            ("a command", lambda m=made: m.command(cookbook)),
                            ("no command without the helper", made.without_helper), ("an agent", made.agent),
-                           *([("with libyaml, libzip and utf8proc", made.libraries)] if compiler == "g++" else [])):
+                           *([("with libyaml, libzip and utf8proc", made.libraries)] if compiler == "clang++-19" else [])):
             yield f"{compiler}: {name}", step if shutil.which(compiler) else None
 
 

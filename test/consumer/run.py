@@ -22,7 +22,8 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PARTS = ("meson.build", "meson_options.txt", "amalgamation", "include", "src", "tools", "subprojects", "LICENSE") # without git
-QUICK = ["--buildtype=plain"] # neither optimised nor with debug information
+# Neither optimised nor with debug information; in units also as a subproject, where the library's own default does not count.
+QUICK = ["--buildtype=plain", "-Dunity=on", "-Dunity_size=12"]
 OPTIONS = [*QUICK, "-Dcli=disabled"]
 DESTINATION = "destination" # of an installation for another prefix
 CONSUMERS = ("agent", "server", "frontmatter", "search", "skills")
@@ -300,7 +301,8 @@ def steps_of_built(work, build):
            lambda: as_subproject("agent", work, made.get("tarball"), quickest, "static", prefix))
     shared = work / "prefix-shared"
     yield ("shared: installation", [quickest],
-           lambda: install(work, made.get("tarball"), quickest, "shared", shared, "-Dmcp=disabled", "-Ddocs=disabled"))
+           lambda: install(work, made.get("tarball"), quickest, "shared", shared, "-Dmcp=disabled", "-Dhistory=disabled",
+                           "-Ddocs=disabled"))
     for route, consumer in (("pkg-config", "skills"), ("CMake package", "search")):
         tool, function = ROUTES[route]
         yield (f"shared: {consumer} by {route}", [compiler, tool],
