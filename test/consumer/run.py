@@ -23,7 +23,7 @@ import tempfile
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PARTS = ("meson.build", "meson_options.txt", "amalgamation", "include", "src", "tools", "subprojects", "LICENSE") # without git
 # Neither optimised nor with debug information; in units also as a subproject, where the library's own default does not count.
-QUICK = ["--buildtype=plain", "-Dunity=on", "-Dunity_size=12"]
+QUICK = ["--buildtype=plain", "-Dunity=on", "-Dunity_size=24"]
 OPTIONS = [*QUICK, "-Dcli=disabled"]
 DESTINATION = "destination" # of an installation for another prefix
 CONSUMERS = ("agent", "server", "frontmatter", "search", "skills")
