@@ -31,6 +31,7 @@ store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
   if (why == use::reading) return;
   if (ready_) ready_ = of_.is_started ? of_.recover() : of_.begin(bounds);
   if (ready_ && !of_.others.left.empty()) ready_ = of_.settle(bounds);
+  if (ready_ && of_.lacks_start && of_.others.left.empty()) ready_ = of_.make_start();
   if (ready_ && of_.is_full) ready_ = of_.make_room(bounds);
   if (!ready_ && !is_ended(ready_.error())) of_.complain(ready_.error());
 }
@@ -211,7 +212,8 @@ result<void> store::impl::begin(const work_bounds& bounds) {
   auto done = is_new
                   ? result<void>()
                   : absorb(std::move(found), unannounced(), bounds, whose::announced, 0, &unseen);
-  if (!done && done.error().code == error_code::no_space) done = begin_when_full(bounds);
+  // Where the disk is full, dropping checkpoints would not help: it makes a new journal first.
+  if (!done && is_over_budget(done.error())) done = begin_when_full(bounds);
   if (done) forget_cut_short();
   PADDOCK_CHECK(unless_full(done));
   be_content();
@@ -228,6 +230,7 @@ result<void> store::impl::begin(const work_bounds& bounds) {
 result<void> store::impl::make_start() {
   if (purpose == session::serve || checkpoints.empty()) {
     const auto made = mark("start", true);
+    lacks_start = !made;
     if (made) {
       start = made->number;
       // Others may drop it where this fails, and nothing else is lost.
@@ -249,7 +252,7 @@ result<void> store::impl::begin_when_full(const work_bounds& bounds) {
     const std::size_t last = last_to_keep();
     PADDOCK_CHECK(sweep_from((last + 1) / 2, bounds));
     const auto done = look_through(unannounced(), bounds);
-    if (done || done.error().code != error_code::no_space || last == 0) return done;
+    if (done || !is_over_budget(done.error()) || last == 0) return done;
   }
 }
 

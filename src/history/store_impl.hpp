@@ -139,6 +139,7 @@ struct store::impl {
                                                 ///< the offset of what contradicts it
   std::uint64_t start = 0;                      ///< 0: not started
   bool is_started = false;
+  bool lacks_start = false;        ///< the disk was full when it was to be recorded
   std::uint64_t store_bytes = 0;   ///< what the files of the store have together
   std::string trouble;             ///< the last failure of the store, as a sentence
   bool has_complained = false;     ///< in this operation
@@ -348,6 +349,10 @@ inline constexpr const char* damage_notice =
 /// Whether nobody waits any more: no failure of the store.
 [[nodiscard]] inline bool is_ended(const error& e) noexcept {
   return e.code == error_code::cancelled || e.code == error_code::timed_out;
+}
+/// Whether the store may not grow; else, of a lack of space, the disk is full.
+[[nodiscard]] inline bool is_over_budget(const error& e) noexcept {
+  return e.code == error_code::no_space && std::string_view(e.operation) == budget_operation;
 }
 /// Whose a restore is, by who asks for it, through which server.
 [[nodiscard]] cause cause_of_restore(author by, std::uint64_t server);
