@@ -31,6 +31,7 @@ store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
   if (why == use::reading) return;
   if (ready_) ready_ = of_.is_started ? of_.recover() : of_.begin(bounds);
   if (ready_ && !of_.others.left.empty()) ready_ = of_.settle(bounds);
+  if (ready_ && of_.lacks_start && of_.others.left.empty()) ready_ = of_.make_start();
   if (ready_ && of_.is_full) ready_ = of_.make_room(bounds);
   if (!ready_ && !is_ended(ready_.error())) of_.complain(ready_.error());
 }
@@ -111,17 +112,18 @@ void store::impl::complain(const error& e) {
 
 result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
   const auto access = why == use::reading ? journal::access::reading : journal::access::full;
-  const auto opened = log.open(access);
+  PADDOCK_TRY(const auto files, directory.files());
+  const auto opened = log.open(access, content_packs::has_any(files));
   if (!opened && access == journal::access::reading && opened.error().code == error_code::not_found)
     return {}; // nothing has happened yet
   PADDOCK_TRY(const auto found, opened);
-  if (found == journal::found::another) {
+  if (found != journal::found::more) {
     packs.forget();
     heard.forget();
     index.clear();
     checkpoints.clear();
     lost.clear();
-    last_number = 0;
+    if (found == journal::found::another) last_number = 0; // else no number is used again
   }
   const auto take = [this](journal_record&& record, std::uint64_t offset) {
     if (log.has_gap()) note_lost(record, offset);
@@ -137,7 +139,11 @@ result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
                            .offset = offset});
   };
   PADDOCK_CHECK(log.catch_up(take, access, bounds));
-  PADDOCK_TRY(const auto files, directory.files());
+  if (found == journal::found::lost) {
+    has_lost_past = true;
+    is_started = false; // what is there now must not be taken for new
+    if (offset_of_start() == 0) start = 0;
+  }
   PADDOCK_CHECK(packs.catch_up(files, bounds));
   store_bytes = bytes_of(files);
   PADDOCK_TRY(others, marks.look(files));
@@ -211,7 +217,8 @@ result<void> store::impl::begin(const work_bounds& bounds) {
   auto done = is_new
                   ? result<void>()
                   : absorb(std::move(found), unannounced(), bounds, whose::announced, 0, &unseen);
-  if (!done && done.error().code == error_code::no_space) done = begin_when_full(bounds);
+  // Where the disk is full, dropping checkpoints would not help: it makes a new journal first.
+  if (!done && is_over_budget(done.error())) done = begin_when_full(bounds);
   if (done) forget_cut_short();
   PADDOCK_CHECK(unless_full(done));
   be_content();
@@ -228,6 +235,7 @@ result<void> store::impl::begin(const work_bounds& bounds) {
 result<void> store::impl::make_start() {
   if (purpose == session::serve || checkpoints.empty()) {
     const auto made = mark("start", true);
+    lacks_start = !made;
     if (made) {
       start = made->number;
       // Others may drop it where this fails, and nothing else is lost.
@@ -243,13 +251,18 @@ result<void> store::impl::make_start() {
   return {};
 }
 
+std::string store::impl::lost_past(std::string_view what) {
+  if (!std::exchange(has_lost_past, false)) return {};
+  return std::string(what) + ", because something cut or removed the journal of the history";
+}
+
 result<void> store::impl::begin_when_full(const work_bounds& bounds) {
   if (start == 0) PADDOCK_CHECK(make_start()); // what was there before it may go
   for (;;) {
     const std::size_t last = last_to_keep();
     PADDOCK_CHECK(sweep_from((last + 1) / 2, bounds));
     const auto done = look_through(unannounced(), bounds);
-    if (done || done.error().code != error_code::no_space || last == 0) return done;
+    if (done || !is_over_budget(done.error()) || last == 0) return done;
   }
 }
 

@@ -158,7 +158,12 @@ result<rule_list> put_rules(const rule_list& own, const known_rules& known, int 
   rule_list now = in_force(all);
   for (const protected_name& each : own)
     if (add_rule(each, now)) all.push_back({each});
-  if (const std::string text = rendered(all); text != rendered(known.of_now))
+  const std::string text = rendered(all);
+  if (!known.of_last.empty() && known.of_now.empty() && text == rendered(known.of_last)) {
+    PADDOCK_CHECK(sys::renameat2(store, ended_rules_name, store, rules_name, 0));
+    return now;
+  }
+  if (text != rendered(known.of_now))
     PADDOCK_CHECK(write_store_file(store, rules_name, text, true));
   if (!known.of_last.empty()) (void)sys::unlinkat(store, ended_rules_name, 0); // what stays counts
   return now;

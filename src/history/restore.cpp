@@ -223,8 +223,11 @@ std::string explain_failure(const error& e) {
   if (e.code == error_code::conflict && std::string_view(e.operation) == lock_operation)
     return "another process has been working on it for more than 10 seconds: try again when that "
            "one is done, or end it";
-  if (e.code == error_code::no_space && std::string_view(e.operation) == budget_operation)
+  if (is_over_budget(e))
     return "its store is full, and nothing more is recorded until `paddock history gc` makes room";
+  if (e.code == error_code::no_space)
+    return "the disk of the history is full, and nothing more is recorded until there is room: "
+           "free some space there";
   return std::string(text(e.code));
 }
 

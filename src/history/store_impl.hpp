@@ -139,6 +139,8 @@ struct store::impl {
                                                 ///< the offset of what contradicts it
   std::uint64_t start = 0;                      ///< 0: not started
   bool is_started = false;
+  bool lacks_start = false;        ///< the disk was full when it was to be recorded
+  bool has_lost_past = false;      ///< the journal was cut or removed, and no call has said so yet
   std::uint64_t store_bytes = 0;   ///< what the files of the store have together
   std::string trouble;             ///< the last failure of the store, as a sentence
   bool has_complained = false;     ///< in this operation
@@ -184,6 +186,8 @@ struct store::impl {
   [[nodiscard]] result<void> begin(const work_bounds& bounds);
 
   [[nodiscard]] result<void> make_start();
+  /// After the journal was cut or removed, once: what a call cannot take back, as a clause.
+  [[nodiscard]] std::string lost_past(std::string_view what);
   /// Drops checkpoints until what has changed since the last look finds room.
   [[nodiscard]] result<void> begin_when_full(const work_bounds& bounds);
   [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds);
@@ -348,6 +352,10 @@ inline constexpr const char* damage_notice =
 /// Whether nobody waits any more: no failure of the store.
 [[nodiscard]] inline bool is_ended(const error& e) noexcept {
   return e.code == error_code::cancelled || e.code == error_code::timed_out;
+}
+/// Whether the store may not grow; else, of a lack of space, the disk is full.
+[[nodiscard]] inline bool is_over_budget(const error& e) noexcept {
+  return e.code == error_code::no_space && std::string_view(e.operation) == budget_operation;
 }
 /// Whose a restore is, by who asks for it, through which server.
 [[nodiscard]] cause cause_of_restore(author by, std::uint64_t server);

@@ -192,7 +192,7 @@ TEST_F(HistoryFault, ATroubleOfTheMomentGoes) {
   write("a", "1");
   for (int i = 0; i < 2; ++i) { // the control: as long as it goes on, it is told
     look_while_full();
-    EXPECT_THAT(store->state().trouble, testing::HasSubstr("no space")) << i;
+    EXPECT_THAT(store->state().trouble, testing::HasSubstr("disk of the history is full")) << i;
   }
   EXPECT_THAT(store->changes({.look = false}), IsOk());
   EXPECT_NE(store->state().trouble, "");
@@ -451,6 +451,42 @@ TEST_F(HistoryFault, TheStateIsToldInTheMidstOfAnOperation) {
   injected.end();
   EXPECT_GT(asked, 0u);
   EXPECT_EQ(store->state().files, 2u);
+}
+
+/// An agent could fill the disk to make undo forget: dropping checkpoints would not help there.
+TEST_F(HistoryFault, AStartOnAFullDiskForgetsNothing) {
+  write("a", "1");
+  std::uint64_t point = 0;
+  std::size_t known = 0;
+  {
+    const auto store = begun();
+    const auto made = store->make_checkpoint("one");
+    ASSERT_THAT(made, IsOk());
+    point = made->number;
+    run(*store, "echo ruin > a");
+    ASSERT_THAT(store->make_checkpoint("two"), IsOk());
+    known = store->checkpoints().size();
+  }
+  shell("echo late > b");
+  test::injection injected(
+      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [](std::string_view name) {
+         return name == "write" || name == "writev" ? ENOSPC : 0;
+       }});
+  const auto store = open();
+  EXPECT_THAT(store->checkpoints(), testing::SizeIs(known));
+  EXPECT_THAT(store->state().trouble, testing::HasSubstr("disk of the history is full"));
+  EXPECT_THAT(store->state().trouble, testing::Not(testing::HasSubstr("history gc")));
+  injected.end();
+  EXPECT_GT(test::injection::failed(), 0U);
+  // The start is recorded when there is room.
+  EXPECT_THAT(store->checkpoints(), testing::SizeIs(known + 1));
+  EXPECT_TRUE(store->checkpoints().back().is_start);
+  EXPECT_EQ(store->state().start, store->checkpoints().back().number);
+  EXPECT_THAT(store->read_in(), IsOk());
+  store->look();
+  EXPECT_EQ(store->state().trouble, "");
+  EXPECT_THAT(store->restore({.to = point, .paths = {""}, .force = true}), IsOk());
+  EXPECT_EQ(tree.content("ws/a"), "1");
 }
 
 /// The store has a disk of its own, which is really full for a while.
