@@ -22,8 +22,13 @@
 // file's first name there is no event, and link() looks as open(O_CREAT) does. So a whole scan
 // comes behind a command that made a directory (which nobody watches yet), or a name that is gone
 // at its end and whose file did not go on to be the only one of its name; git and compilers do so.
-// Not tried: a filter that tells of link() (SECCOMP_RET_USER_NOTIF), which would make both
-// harmless. Of no use:
+// A new directory cannot be looked at alone: mkdir n; ln f n/x; echo >> n/x; rm n/x. A thread that
+// watches n at once comes too late, and the times of n do not tell, in one tick of the clock.
+// What would do is a filter that reports link() (SECCOMP_RET_USER_NOTIF; the call goes on): without
+// one no name is a second one, and new directories and passing names can be looked at alone.
+// Measured, not built: link() and unlink() take 5.5 us in place of 2.2; `git commit` calls link()
+// three times, with core.createObject=rename never. A command could not outlive the process that
+// answers (ENOSYS), nor have such a filter of its own (EBUSY). Of no use:
 // - fanotify(7) with FAN_REPORT_TARGET_FID says which file got a name, but not in new directories,
 //   and containers forbid it;
 // - IN_OPEN: a search of 100,000 files is six times what the queue holds;
@@ -31,6 +36,14 @@
 //   kernel's collector, perhaps after the end of the command: the event comes then, and the time of
 //   change says whose it is (ended_then).
 // Nobody is told either of changes by other machines (network, user space) or below an overlay.
+//
+// Memory of paddock-mcp with a million files of 30 bytes, twenty to a directory (VmRSS, of it
+// RssAnon, in MiB): 42 (33) after the start and a command, 62 (53) when all is read and at most.
+// Before: 208 (199), 253 (244), and 451 at most. Since then leaves are packed, beyond 4.5 they go
+// to a file, and the first scan is recorded in pieces. An entry takes 27 bytes in a leaf, 43 once
+// it is read, and unpacked 64 and its name; a content 16 in the table, 72 in an unordered_map. With
+// all leaves in memory index and table take 79 MiB in place of 30. A scan takes 0.08 us more an
+// entry.
 //
 // Others: fstatat in place of statx, or statx asked for less, saves 3 % of a status, which is
 // nearly all of a scan.
@@ -117,7 +130,7 @@ std::uint64_t walk_bare(int parent, const char* name, bool read, std::vector<cha
       const char* entry = buffer.data() + at + 19;
       at += length;
       if (std::strcmp(entry, ".") == 0 || std::strcmp(entry, "..") == 0) continue;
-      struct statx s{};
+      struct statx s {};
       if (::statx(fd, entry, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &s) != 0) continue;
       ++entries;
       if (S_ISDIR(s.stx_mode)) {
@@ -174,7 +187,8 @@ void scan(benchmark::State& state) {
   tree.fresh_state();
   const auto store = open_store(tree, static_cast<unsigned>(state.range(1)));
   if (!store || !store->read_in()) return state.SkipWithError("no store");
-  timed(state, [] {}, [&] { store->look(); });
+  timed(
+      state, [] {}, [&] { store->look(); });
 }
 
 void first_reading_floor(benchmark::State& state) {

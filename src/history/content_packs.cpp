@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "history/content_packs.hpp"
 
-#include "file/replace.hpp"
 #include "change/bytes.hpp"
+#include "file/replace.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -45,10 +45,7 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
   return number;
 }
 
-struct content_header {
-  content_id id;
-  located_content at;
-};
+using content_header = content_packs::description;
 
 std::string header_of(const content_id& id, std::uint64_t size) {
   std::string bytes;
@@ -67,12 +64,12 @@ std::optional<content_header> parse_header(std::string_view bytes) {
   byte_reader in(bytes);
   content_header header;
   const std::uint32_t magic = in.u32(), form = in.u32();
-  header.at.size = in.u64();
+  header.size = in.u64();
   const std::uint64_t stored = in.u64();
   header.id.high = in.u64();
   header.id.low = in.u64();
   const std::uint64_t sum = in.u64();
-  if (!in.is_good() || magic != content_magic || form != stored_plain || stored != header.at.size ||
+  if (!in.is_good() || magic != content_magic || form != stored_plain || stored != header.size ||
       sum != sum_of(bytes.substr(0, header_size - 8)))
     return std::nullopt;
   return header;
@@ -161,16 +158,14 @@ result<void> content_packs::learn(std::uint32_t pack, int fd, std::uint64_t size
     }
     const auto header =
         parse_header(std::string_view(window).substr(end_ - window_at).substr(0, header_size));
-    if (!header || header->at.size > size - end_ - header_size) {
+    const std::uint64_t begin = end_ + header_size;
+    if (!header || header->size > size - begin || begin > pack_bytes_max + header_size) {
       is_sealed_ = true; // cut off, or damaged: what follows cannot be found
       break;
     }
-    located_content at = header->at;
-    at.pack = pack;
-    at.offset = end_ + header_size;
-    contents_.insert_or_assign(header->id,
-                               at); // a later copy is there because the first is damaged
-    end_ = at.offset + at.size;
+    // A later copy is there because the first is damaged.
+    contents_.set(header->id, {.pack = pack, .offset = static_cast<std::uint32_t>(begin)});
+    end_ = begin + header->size;
   }
   if (end_ >= pack_bytes_max) is_sealed_ = true;
   return {};
@@ -197,16 +192,13 @@ named_content content_packs::named(std::string bytes) const {
 result<content_id> content_packs::add(named_content&& content, std::uint64_t room) {
   content_id id = content.name;
   const std::string& bytes = content.bytes;
-  for (auto found = contents_.find(id); found != contents_.end(); found = contents_.find(id)) {
-    if (found->second.size == bytes.size()) {
-      const auto there = read(id);
-      if (there && *there == bytes) return id;
-      if (!there) { // damaged: this one takes its place
-        contents_.erase(found);
-        break;
-      }
+  for (; contents_.find(id); ++id.low) { // another content of that name nobody will ever see
+    const auto there = read(id);
+    if (there && *there == bytes) return id;
+    if (!there) { // damaged: this one takes its place
+      contents_.erase(id);
+      break;
     }
-    ++id.low; // another content of the same name, which nobody will ever see
   }
   const std::uint64_t all = header_size + bytes.size();
   if (all > room) return error{error_code::too_large, 0, budget_operation};
@@ -220,14 +212,11 @@ result<content_id> content_packs::add(named_content&& content, std::uint64_t roo
                                   O_WRONLY | O_APPEND | O_NOFOLLOW));
   }
   grown_ += all;
-  located_content at;
-  at.pack = pack_;
-  at.offset = end_ + waiting_bytes_ + header_size;
-  at.size = bytes.size();
-  contents_.emplace(id, at);
+  const auto offset = static_cast<std::uint32_t>(end_ + waiting_bytes_ + header_size);
+  contents_.set(id, {.pack = pack_, .offset = offset});
   waiting_.push_back({.name = id,
-                      .offset = at.offset,
-                      .head = header_of(id, at.size),
+                      .offset = offset,
+                      .head = header_of(id, bytes.size()),
                       .bytes = std::move(content.bytes)});
   waiting_bytes_ += all;
   if (waiting_bytes_ >= waiting_bytes_max) PADDOCK_CHECK(flush());
@@ -279,15 +268,24 @@ result<void> content_packs::rewrite(const std::function<bool(const content_id&)>
                                     std::uint64_t room, const work_bounds& bounds) {
   struct pack_use {
     std::uint64_t wanted = 0, all = 0;
-    std::vector<content_id> contents{};
+    std::span<const located_content> contents{};
   };
+  const std::vector<located_content> all = contents_.all();
   std::map<std::uint32_t, pack_use> packs;
-  for (const auto& [id, at] : contents_) {
-    pack_use& use = packs[at.pack];
-    use.all += at.size + header_size;
-    if (!is_wanted(id)) continue;
-    use.wanted += at.size + header_size;
-    use.contents.push_back(id);
+  std::optional<error> unread;
+  for (auto begin = all.begin(); begin != all.end();) {
+    const std::uint32_t number = begin->pack;
+    const auto end =
+        std::find_if(begin, all.end(), [&](const auto& each) { return each.pack != number; });
+    pack_use& use = packs[number];
+    use.contents = {begin, end};
+    for (const located_content& at : use.contents) {
+      const auto header = described(at);
+      if (!header) continue;
+      use.all += header->size + header_size;
+      if (is_wanted(header->id)) use.wanted += header->size + header_size;
+    }
+    begin = end;
   }
   is_sealed_ = true; // copies go into a pack of their own
   // The emptiest first: what is removed makes room for copies.
@@ -295,14 +293,13 @@ result<void> content_packs::rewrite(const std::function<bool(const content_id&)>
   for (const auto& [number, use] : packs)
     order.emplace_back(number, &use);
   std::ranges::sort(order, {}, [](const auto& each) { return each.second->wanted; });
-  std::optional<error> unread;
   for (const auto& [number, use_of] : order) {
     const pack_use& use = *use_of;
     constexpr std::uint64_t worth = 4; // a quarter of it is to be won
     const bool is_room = use.wanted == 0 || use.wanted + pack_magic.size() <= room;
     if (use.all - use.wanted < use.all / worth || !is_room) continue;
     PADDOCK_CHECK(bounds.check());
-    PADDOCK_TRY(const auto failed, copy_out(use.contents, bounds));
+    PADDOCK_TRY(const auto failed, copy_out(use.contents, is_wanted, bounds));
     if (failed) { // the pack stays: perhaps it can be read the next time
       unread = failed;
       continue;
@@ -314,16 +311,20 @@ result<void> content_packs::rewrite(const std::function<bool(const content_id&)>
   return unread ? result<void>(*unread) : result<void>();
 }
 
-result<std::optional<error>> content_packs::copy_out(const std::vector<content_id>& wanted,
-                                                     const work_bounds& bounds) {
+result<std::optional<error>>
+content_packs::copy_out(std::span<const located_content> contents,
+                        const std::function<bool(const content_id&)>& is_wanted,
+                        const work_bounds& bounds) {
   constexpr std::uint64_t no_bound = ~std::uint64_t{0};
-  for (const content_id& id : wanted) {
+  for (const located_content& at : contents) {
     PADDOCK_CHECK(bounds.check());
-    auto bytes = read(id);
+    const auto header = described(at);
+    if (header && !is_wanted(header->id)) continue;
+    auto bytes = header ? read(header->id) : result<std::string>(header.error());
     const bool is_damaged = !bytes && bytes.error().os_errno == 0;
     if (is_damaged) continue; // it is lost either way
     if (!bytes) return std::optional(bytes.error());
-    contents_.erase(id);
+    contents_.erase(header->id);
     PADDOCK_CHECK(add(named(*std::move(bytes)), no_bound));
   }
   return std::optional<error>();
@@ -338,33 +339,47 @@ result<const file_descriptor*> content_packs::opened(std::uint32_t pack) const {
   return &open_.emplace(pack, std::move(fd)).first->second;
 }
 
-result<std::string> content_packs::stored_bytes(const located_content& at) const {
-  if (at.size == 0) return std::string(); // its place may be the end of the file
-  if (at.pack == pack_ && at.offset >= end_) {
-    const auto found = std::ranges::lower_bound(waiting_, at.offset, {}, &waiting::offset);
-    if (found == waiting_.end() || found->offset != at.offset)
-      return error{error_code::io, 0, "history content"};
-    return found->bytes;
+const content_packs::waiting* content_packs::is_waiting(const located_content& at) const {
+  if (at.pack != pack_ || at.offset < end_) return nullptr;
+  const auto found = std::ranges::lower_bound(waiting_, at.offset, {}, &waiting::offset);
+  return found != waiting_.end() && found->offset == at.offset ? &*found : nullptr;
+}
+
+result<content_packs::description> content_packs::described(const located_content& at) const {
+  std::string read;
+  if (const waiting* const here = is_waiting(at)) {
+    read = here->head;
+  } else {
+    PADDOCK_TRY(const file_descriptor* fd, opened(at.pack));
+    PADDOCK_TRY(read, read_at(fd->get(), at.offset - header_size, header_size));
   }
-  PADDOCK_TRY(const file_descriptor* fd, opened(at.pack));
-  return read_at(fd->get(), at.offset, at.size);
+  const auto header = parse_header(read);
+  return header ? result<description>(*header) : error{error_code::io, 0, "history content"};
 }
 
 result<std::string> content_packs::read(const content_id& id) const {
-  const auto found = contents_.find(id);
-  if (found == contents_.end()) return error{error_code::not_found, 0, "history content"};
-  PADDOCK_TRY(std::string bytes, stored_bytes(found->second));
+  const auto at = contents_.find(id);
+  if (!at) return error{error_code::not_found, 0, "history content"};
+  PADDOCK_TRY(const description header, described(*at));
+  std::string bytes;
+  if (const waiting* const here = is_waiting(*at)) {
+    bytes = here->bytes;
+  } else {
+    PADDOCK_TRY(const file_descriptor* fd, opened(at->pack));
+    PADDOCK_TRY(bytes, read_at(fd->get(), at->offset, header.size));
+  }
   content_id sum = name_of(bytes, key_);
   constexpr std::uint64_t same_names_max = 16;
-  const bool is_good = bytes.size() == found->second.size && sum.high == id.high &&
+  const bool is_good = header.id == id && bytes.size() == header.size && sum.high == id.high &&
                        id.low - sum.low < same_names_max;
   if (!is_good) return error{error_code::io, 0, "history content"};
   return bytes;
 }
 
 std::uint64_t content_packs::size_of(const content_id& id) const {
-  const auto found = contents_.find(id);
-  return found != contents_.end() ? found->second.size : 0;
+  const auto at = contents_.find(id);
+  const auto header = at ? described(*at) : error{error_code::not_found, 0, "history content"};
+  return header ? header->size : 0;
 }
 
 } // namespace paddock::history

@@ -5,6 +5,7 @@
 // by a sum of its bytes, so none is there twice.
 
 #include "history/content_sum.hpp"
+#include "history/content_table.hpp"
 #include "history/store_directory.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
@@ -18,20 +19,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace paddock::history {
 
 /// A pack that is larger gets no further content.
 inline constexpr std::uint64_t pack_bytes_max = std::uint64_t{32} << 20U;
-
-/// Where a content is.
-struct located_content {
-  std::uint64_t offset = 0; ///< of its bytes
-  std::uint64_t size = 0;
-  std::uint32_t pack = 0;
-};
 
 /// Bytes, and the name that they get if no others have it.
 struct named_content {
@@ -70,34 +63,43 @@ public:
   /// What has come to the files, and is on the way there, since the last `catch_up`.
   [[nodiscard]] std::uint64_t grown() const noexcept { return grown_; }
 
-  [[nodiscard]] bool has(const content_id& id) const { return contents_.contains(id); }
+  [[nodiscard]] bool has(const content_id& id) const { return contents_.find(id).has_value(); }
   /// Errors: not_found; io (what is there is damaged).
   [[nodiscard]] result<std::string> read(const content_id& id) const;
+  /// 0 where it is not there.
   [[nodiscard]] std::uint64_t size_of(const content_id& id) const;
 
-  using table = std::unordered_map<content_id, located_content, content_id_hash>;
-  [[nodiscard]] const table& all() const noexcept { return contents_; }
+  /// The places of all, and what the pack says of one. Errors: io.
+  [[nodiscard]] std::vector<located_content> all() const { return contents_.all(); }
+  struct description {
+    content_id id{};
+    std::uint64_t size = 0;
+  };
+  [[nodiscard]] result<description> described(const located_content& at) const;
 
 private:
   [[nodiscard]] result<void> learn(std::uint32_t pack, int fd, std::uint64_t size);
   [[nodiscard]] result<void> begin_pack();
   [[nodiscard]] result<void> sync_pack();
   /// Into the pack that grows; with the failure of reading that ended it. Errors: those of writing.
-  [[nodiscard]] result<std::optional<error>> copy_out(const std::vector<content_id>& wanted,
-                                                      const work_bounds& bounds);
+  [[nodiscard]] result<std::optional<error>>
+  copy_out(std::span<const located_content> contents,
+           const std::function<bool(const content_id&)>& is_wanted, const work_bounds& bounds);
   [[nodiscard]] result<const file_descriptor*> opened(std::uint32_t pack) const;
-  [[nodiscard]] result<std::string> stored_bytes(const located_content& at) const;
 
   /// On the way to the pack that grows.
   struct waiting {
     content_id name;
-    std::uint64_t offset = 0; ///< of its bytes, in the pack
+    std::uint32_t offset = 0; ///< of its bytes, in the pack
     std::string head, bytes;
   };
 
+  /// Null where it is in its pack already.
+  [[nodiscard]] const waiting* is_waiting(const located_content& at) const;
+
   int directory_;
   content_key key_;
-  table contents_;
+  content_table contents_;
   std::uint32_t pack_ = 0; ///< the one that grows; 0: none
   std::uint64_t end_ = 0;  ///< of it, without what waits
   bool is_sealed_ = true;  ///< it gets nothing more

@@ -5,6 +5,7 @@
 #include "base/later.hpp"
 #include "base/parallel_blocks.hpp"
 #include "history/store_impl.hpp"
+#include "sys/spare_memory.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -31,11 +32,6 @@ holding why_not(const error& e) {
 /// What may be held if it is asked for by name: a failure may be over by now.
 bool is_worth_another_try(holding why) {
   return why == holding::ignored || why == holding::unreadable || why == holding::lost;
-}
-
-/// What the first reading, or one after a failure of the store, has to read.
-bool is_to_read(const known_state& state) {
-  return state.held == holding::not_read_yet || state.held == holding::lost;
 }
 
 struct read_entry {
@@ -209,20 +205,23 @@ std::vector<unread_file> store::impl::next_unread() {
   std::vector<unread_file> batch;
   std::uint64_t bytes = 0;
   if (std::exchange(has_read_through, false)) return batch; // what is left keeps changing
-  const auto& all = index.all();
-  for (auto at = all.lower_bound(reading_from); at != all.end(); ++at) {
-    if (batch.size() >= batch_files || bytes >= batch_bytes) {
-      reading_from = at->first;
-      return batch;
-    }
-    for (const indexed_entry& entry : at->second.entries) {
-      if (!is_to_read(entry.state) || (entry.state.size > small_bytes_max) != reads_large) continue;
-      std::string path = at->first.empty() ? "" : at->first + '/';
-      batch.push_back({std::move(path += at->second.name(entry)), entry.state});
-      bytes += std::min(entry.state.size, how.file_bytes_max);
-    }
-  }
-  reading_from.clear();
+  bool is_full = false;
+  index.for_each_unread(reading_from,
+                        [&](std::string_view in, std::string_view name, const known_state& state) {
+                          is_full = batch.size() >= batch_files || bytes >= batch_bytes;
+                          if (is_full) {
+                            reading_from = {std::string(in), std::string(name)};
+                            return false;
+                          }
+                          if ((state.size > small_bytes_max) != reads_large) return true;
+                          std::string path(in);
+                          if (!in.empty()) path += '/';
+                          batch.push_back({std::move(path += name), state});
+                          bytes += std::min(state.size, how.file_bytes_max);
+                          return true;
+                        });
+  if (is_full) return batch;
+  reading_from = {};
   reads_large = !reads_large;
   if (reads_large && batch.empty()) return next_unread();
   has_read_through = !reads_large && !batch.empty();
@@ -257,7 +256,11 @@ result<bool> store::impl::read_some(const work_bounds& bounds) {
     PADDOCK_CHECK(held.ready());
     batch = next_unread();
   }
-  if (batch.empty()) return false;
+  if (batch.empty()) {
+    if (has_read.exchange(false)) sys::give_back_spare_memory();
+    return false;
+  }
+  has_read = true;
   const under_way reading(reading_now);
   // Without the lock: nobody waits for files that are read.
   const read_time when;
@@ -276,14 +279,12 @@ result<bool> store::impl::read_some(const work_bounds& bounds) {
   journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
   seen.transitions.reserve(batch.size());
   for (const neighbours& group : groups) {
-    const indexed_directory* const in = index.directory(parent_of(batch[group.begin].path));
-    for (std::size_t i = group.begin; in != nullptr && i < group.end; ++i) {
-      const indexed_entry* const now = in->find(last_of(batch[i].path));
-      const bool is_wanted =
-          now != nullptr && is_to_read(now->state) && now->state.looks_like(batch[i].state);
+    for (std::size_t i = group.begin; i < group.end; ++i) {
+      const known_state now = index.find(batch[i].path);
+      const bool is_wanted = is_to_read(now) && now.looks_like(batch[i].state);
       // What has changed meanwhile is for the next scan.
       const bool is_gone = !read[i].content && read[i].state.held == holding::not_read_yet;
-      if (!is_wanted || is_gone || !now->state.looks_like(read[i].state)) continue;
+      if (!is_wanted || is_gone || !now.looks_like(read[i].state)) continue;
       seen.transitions.push_back(
           {.path = std::move(batch[i].path), .after = keep(std::move(read[i]))});
       read[i] = {};

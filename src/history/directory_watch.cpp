@@ -38,7 +38,7 @@ bool directory_watch::can_hear() const {
   return type && is_local(*type);
 }
 
-void directory_watch::begin() {
+void directory_watch::begin(std::uint64_t directories) {
   forget();
   if (!std::exchange(is_tried_, true)) {
     // Editors of the same user watch as well: most of what there is stays theirs.
@@ -46,6 +46,7 @@ void directory_watch::begin() {
     if (watches_max_ != 0 && can_hear())
       if (auto made = sys::inotify_init()) events_ = *std::move(made);
   }
+  if (directories > watches_max_) give_back();
   if (events_.get() < 0) return;
   (void)take_events();
   look_again_at({});
@@ -83,17 +84,18 @@ void directory_watch::entered(const std::string& path, int directory, std::uint6
 
 void directory_watch::settle(const std::vector<std::string>& met, const scan_outcome& found) {
   const std::lock_guard lock(mutex_);
-  if (events_.get() < 0 || is_everywhere_ || !found.closed.empty()) {
-    // Watches that help nobody are given back.
-    events_ = {};
-    places_.clear();
-    paths_.clear();
-    return;
-  }
+  if (events_.get() < 0 || is_everywhere_ || !found.closed.empty()) return give_back();
   is_settled_ = met.size() + found.linked.size() <= names_max;
   if (!is_settled_) return;
   linked_.insert(found.linked.begin(), found.linked.end());
   look_again_at(met);
+}
+
+/// Watches that help nobody.
+void directory_watch::give_back() {
+  events_ = {};
+  places_.clear();
+  paths_.clear();
 }
 
 bool directory_watch::take_event(const char* event, std::string_view name) {

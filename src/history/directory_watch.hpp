@@ -31,8 +31,8 @@ public:
   directory_watch(const root& workspace, std::size_t watches_max)
       : workspace_(workspace), watches_max_(watches_max) {}
 
-  /// A whole scan begins: what was heard until now, it finds.
-  void begin();
+  /// A whole scan begins, of so many directories at least: what was heard until now, it finds.
+  void begin(std::uint64_t directories);
   /// It is taken in, and these it has met; whoever watches hears what changes from its begin on.
   void settle(const std::vector<std::string>& met, const scan_outcome& found);
   /// What `changed` named has been looked at and taken in; so with these.
@@ -51,6 +51,7 @@ private:
     int watch = 0;
   };
   [[nodiscard]] bool can_hear() const;
+  void give_back();
   /// Reads all events; whether they name all that may have changed.
   [[nodiscard]] bool take_events();
   [[nodiscard]] bool take_event(const char* event, std::string_view name);
@@ -71,7 +72,7 @@ private:
   std::map<std::string, place, std::less<>> places_;
   std::unordered_map<int, std::string> paths_; ///< by watch
   std::set<std::string> names_, appeared_;
-  std::set<std::string> placed_;                ///< entries that had the name of a tool's new file before
+  std::set<std::string> placed_; ///< entries that had the name of a tool's new file before
   std::map<std::uint32_t, std::string> moving_; ///< what appeared, by the move that takes it away
   std::set<std::string> moved_on_;              ///< and what such a move has given a lasting name
   std::set<std::string> linked_;                ///< files that had several names

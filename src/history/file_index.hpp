@@ -1,50 +1,36 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the workspace holds, as last seen: for each directory its entries, sorted by name.
+// What the workspace holds, as last seen: directories by path, and their entries by name. Runs of
+// some hundred entries (leaves) are packed; beyond a bound of memory they lie in a file without a
+// name.
 
-#include "history/known_state.hpp"
+#include "history/index_leaf.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock::history {
 
-/// One entry of a directory.
-struct indexed_entry {
-  known_state state{};
-  std::uint32_t name_offset = 0; ///< into indexed_directory::names
-  std::uint32_t name_size = 0;
-};
+/// A directory, and a name in it.
+using index_place = std::pair<std::string, std::string>;
 
-struct indexed_directory {
-  std::string names{};
-  std::vector<indexed_entry> entries{}; ///< by name
-  std::size_t unused = 0;               ///< bytes of names that no entry has any more
-
-  [[nodiscard]] std::string_view name(const indexed_entry& entry) const noexcept {
-    return std::string_view(names).substr(entry.name_offset, entry.name_size);
-  }
-  /// The place of a name, there or to be made.
-  [[nodiscard]] std::size_t place_of(std::string_view name) const noexcept;
-  [[nodiscard]] const indexed_entry* find(std::string_view name) const noexcept;
-  /// The same, at once where it stands beside the one that was found before, whose place this is:
-  /// the kernel hands out names in an order of its own, and often in this one.
-  [[nodiscard]] const indexed_entry* find_beside(std::string_view name,
-                                                 std::size_t& before) const noexcept;
-  void remove(std::size_t at);
-};
-
-/// Not thread-safe.
+/// Each call is thread-safe.
 class file_index {
 public:
-  using directories = std::map<std::string, indexed_directory, std::less<>>;
-
-  file_index() = default;
+  /// The directory for the file, borrowed; below 0: everything stays in memory, and so it does
+  /// where the file cannot be written.
+  explicit file_index(int directory = -1, std::size_t memory_bytes_max = default_memory_bytes);
   file_index(const file_index&) = delete;
   file_index& operator=(const file_index&) = delete;
 
@@ -52,10 +38,11 @@ public:
   [[nodiscard]] known_state find(std::string_view path) const;
   /// An absent state forgets the entry, and of a directory all in it.
   void set(std::string_view path, const known_state& state);
-  /// "" is the root; null where nothing is known of it.
-  [[nodiscard]] const indexed_directory* directory(std::string_view path) const;
-  [[nodiscard]] const directories& all() const noexcept { return directories_; }
+  /// "" is the root; empty where nothing is known of it.
+  [[nodiscard]] indexed_directory directory(std::string_view path) const;
   void clear();
+  /// The file could not be read: nothing counts any more, before `clear`.
+  [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
   /// Entries, directories too.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
@@ -65,6 +52,11 @@ public:
   /// Those that the store could not write: it is tried again.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
+  using visit_unread = std::function<bool(std::string_view directory, std::string_view name,
+                                          const known_state& state)>;
+  /// Calls visit for each unread or lost entry from a place on, until that returns false.
+  void for_each_unread(const index_place& from, const visit_unread& visit);
+
   /// Calls visit(path, state) for all that is beneath a path and for itself, parents first.
   template <class Visit> void for_each_beneath(std::string_view path, Visit&& visit) const {
     if (!path.empty()) {
@@ -72,14 +64,13 @@ public:
       if (!state.exists()) return;
       visit(path, state);
     }
-    const indexed_directory* in = directory(path);
-    if (in == nullptr) return;
+    const indexed_directory in = directory(path);
     std::string inner(path);
     if (!inner.empty()) inner += '/';
     const std::size_t begin = inner.size();
-    for (const indexed_entry& entry : in->entries) { // at most as deep as a path has components
+    for (const indexed_entry& entry : in.entries) { // at most as deep as a path has components
       inner.resize(begin);
-      inner += in->name(entry);
+      inner += in.name(entry);
       if (entry.state.kind == known_kind::directory)
         for_each_beneath(inner, visit);
       else
@@ -88,11 +79,58 @@ public:
   }
 
 private:
-  void count(const known_state& state, int by) noexcept;
-  void forget_beneath(std::string_view path);
+  static constexpr std::size_t default_memory_bytes = std::size_t{4608} << 10U;
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
-  directories directories_;
-  directories::value_type* last_ = nullptr; ///< what was set last: mostly the next lies beside it
+  struct leaf {
+    std::string bytes{};
+    std::uint32_t slot = no_slot; ///< of the file, where the bytes are there
+    std::uint32_t size = 0;       ///< in it
+    std::uint32_t unread = 0;     ///< or lost
+  };
+  using place_view = std::pair<std::string_view, std::string_view>;
+  struct less {
+    using is_transparent = void;
+    bool operator()(const place_view& a, const place_view& b) const noexcept { return a < b; }
+  };
+  /// By a place that is not behind their first entry, nor before the end of the leaf before.
+  using leaves = std::map<index_place, leaf, less>;
+  /// A leaf that is being worked on.
+  struct unpacked {
+    leaves::iterator at{};
+    leaf_parts parts{};
+    std::size_t entries = 0;
+    bool is_changed = false;
+  };
+
+  [[nodiscard]] static place_view view(const index_place& place) noexcept { return place; }
+  [[nodiscard]] leaves::iterator leaf_of(const place_view& place) const;
+  [[nodiscard]] const unpacked* opened(leaves::const_iterator at) const noexcept;
+  [[nodiscard]] unpacked& open(const place_view& place);
+  [[nodiscard]] unpacked& open(leaves::iterator at);
+  void settle(unpacked& open);
+  void store(leaves::iterator at, leaf_parts&& parts);
+  /// A leaf for these, which were split off from one before.
+  void store_behind(leaf_parts&& parts);
+  void drop(leaves::iterator at);
+  void insert(const place_view& place, const known_state& state);
+  void keep(leaf& of, std::string&& bytes);
+  /// Read into the buffer, or as they are in memory.
+  [[nodiscard]] std::string_view bytes_of(const leaf& of, std::string& buffer) const;
+  [[nodiscard]] bool write_to_file(leaf& of, std::string_view bytes);
+  void count(const known_state& state, int by) noexcept;
+  void forget_in(const std::string& first, bool beneath);
+
+  mutable std::mutex mutex_; ///< of all below
+  mutable leaves leaves_;
+  std::list<unpacked> open_; ///< the last one used in front
+  int directory_;
+  std::size_t memory_bytes_max_;
+  std::size_t memory_bytes_ = 0;
+  file_descriptor file_;
+  std::uint32_t slots_ = 0;
+  std::vector<std::uint32_t> free_;
+  mutable bool has_failed_ = false;
   std::uint64_t size_ = 0, files_ = 0, unread_ = 0, lost_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include "history/store_impl.hpp"
 #include "history/unused_stores.hpp"
 #include "path/name_rules.hpp"
+#include "sys/spare_memory.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@ std::int64_t now_ms() noexcept {
 store::impl::impl(ruled_workspace r, options o, store_directory d, session s)
     : workspace(std::move(r.workspace)), how(std::move(o)), purpose(s), directory(std::move(d)),
       shown_anew(std::move(r.shown_anew)), packs(directory.descriptor(), directory.key()),
-      log(directory.descriptor()), marks(directory.descriptor()),
+      log(directory.descriptor()), index(directory.descriptor()), marks(directory.descriptor()),
       heard(*workspace, how.watches_max) {}
 
 store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
@@ -74,17 +75,6 @@ void store::impl::publish() {
   }
 }
 
-/// What is there and was not known: nobody can say since when.
-result<void> store::impl::take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds) {
-  journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
-  for (met_entry& each : met) {
-    if (each.seen.held == holding::not_read_yet && is_left_out(each.path, each.seen))
-      each.seen.held = holding::ignored;
-    seen.transitions.push_back({.path = std::move(each.path), .after = each.seen});
-  }
-  return write(std::move(seen), bounds);
-}
-
 /// A full store is told, and what is known can be asked for all the same.
 result<void> store::impl::unless_full(const result<void>& done) {
   if (done || done.error().code != error_code::no_space) return done;
@@ -111,6 +101,7 @@ void store::impl::complain(const error& e) {
 }
 
 result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
+  if (index.has_failed()) log = journal(directory.descriptor()); // which says it all again
   const auto access = why == use::reading ? journal::access::reading : journal::access::full;
   PADDOCK_TRY(const auto files, directory.files());
   const auto opened = log.open(access, content_packs::has_any(files));
@@ -200,7 +191,12 @@ result<void> store::impl::begin(const work_bounds& bounds) {
   if (!is_new) PADDOCK_CHECK(recover());
   PADDOCK_TRY(const auto hidden, name_rules::make(shown_anew));
   const hidden_until_now unseen(hidden);
-  PADDOCK_TRY(auto found, scan(*workspace, index, scanning(bounds)));
+  scan_options how_to = scanning(bounds);
+  if (is_new) // nobody asks whose that is: it is not held until all is met
+    how_to.take = [&](std::vector<met_entry>&& met) {
+      return take_as_known(std::move(met), bounds);
+    };
+  PADDOCK_TRY(auto found, scan(*workspace, index, how_to));
   if (is_new || log.has_gap() || !shown_anew.empty()) {
     (void)take_closed(found, {});
     // A record that is lost may have been the one that said that they are there: a restore must not
@@ -228,6 +224,7 @@ result<void> store::impl::begin(const work_bounds& bounds) {
     if (is_ended(swept.error())) return swept.error();
     complain(swept.error());
   }
+  sys::give_back_spare_memory();
   return {};
 }
 

@@ -104,6 +104,11 @@ struct known_state {
   return state.held == holding::never_read || state.held == holding::too_deep;
 }
 
+/// What the first reading, or one after a failure of the store, has to read.
+[[nodiscard]] inline bool is_to_read(const known_state& state) noexcept {
+  return state.held == holding::not_read_yet || state.held == holding::lost;
+}
+
 /// What a status says, nothing yet of the content. The size of a directory means nothing.
 [[nodiscard]] inline known_state state_of(const file_status& status) noexcept {
   known_state state;

@@ -190,6 +190,21 @@ std::string not_kept::words() const {
   return text += reason_of(why);
 }
 
+/// What is there and was not known: nobody can say since when.
+result<void> store::impl::take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds) {
+  for (std::size_t at = 0; at < met.size();) {
+    journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};
+    for (; at < met.size() && seen.transitions.size() < transitions_max; ++at) {
+      met_entry& each = met[at];
+      if (each.seen.held == holding::not_read_yet && is_left_out(each.path, each.seen))
+        each.seen.held = holding::ignored;
+      seen.transitions.push_back({.path = std::move(each.path), .after = each.seen});
+    }
+    PADDOCK_CHECK(write(std::move(seen), bounds));
+  }
+  return {};
+}
+
 result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const work_bounds& bounds,
                                  whose all, std::int64_t since_ns, const others_changes* theirs) {
   const read_time when;
@@ -269,7 +284,7 @@ result<void> store::impl::look_through(const cause& by, const work_bounds& bound
   scan_options how_to = scanning(bounds);
   const bool is_watched = purpose == session::serve;
   if (is_watched) {
-    heard.begin();
+    heard.begin(index.size() - index.files());
     how_to.observer = &heard;
   }
   PADDOCK_TRY(auto found, scan(*workspace, index, how_to));

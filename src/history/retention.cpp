@@ -249,12 +249,14 @@ result<verify_outcome> store::verify() {
   };
   if (impl_->log.was_damaged()) damaged(damage_notice);
   content_set bad;
-  for (const auto& [id, at] : impl_->packs.all()) {
+  for (const located_content& at : impl_->packs.all()) {
     ++out.contents;
-    out.bytes += at.size;
-    if (impl_->packs.read(id)) continue;
-    bad.insert(id);
-    damaged("content " + hex_of(id) + " cannot be read");
+    const auto header = impl_->packs.described(at);
+    if (header) out.bytes += header->size;
+    if (header && impl_->packs.read(header->id)) continue;
+    if (header) bad.insert(header->id);
+    damaged(header ? "content " + hex_of(header->id) + " cannot be read"
+                   : "a content of pack " + std::to_string(at.pack) + " cannot be read");
   }
   const auto look = [&](const std::string& path, const known_state& state) {
     if (!state.has_content() || bad.contains(state.content)) return;

@@ -25,6 +25,7 @@ namespace paddock::history {
 namespace {
 
 constexpr std::size_t waiting_worth_a_thread = 4;
+constexpr std::size_t taken_at_once = 1'000;
 
 /// Which directories ignore files name. Their files are read when the first directory is met that
 /// is not known yet.
@@ -80,6 +81,7 @@ public:
                                                             waiting_worth_a_thread, {*this});
     const auto done = scanning.run(std::move(top), found);
     for (scan_outcome& each : found) {
+      if (done) PADDOCK_CHECK(give(each));
       std::ranges::move(each.met, std::back_inserter(out_.met));
       std::ranges::move(each.gone, std::back_inserter(out_.gone));
       std::ranges::move(each.closed, std::back_inserter(out_.closed));
@@ -157,8 +159,8 @@ private:
     if (options_.observer != nullptr && own)
       options_.observer->entered(of.path, fd->get(), own->inode);
     bool is_closed = false;
-    const indexed_directory* known = index_.directory(of.path);
-    std::vector<bool> is_there(known != nullptr ? known->entries.size() : 0);
+    const indexed_directory known = index_.directory(of.path);
+    std::vector<bool> is_there(known.entries.size());
     std::string path = of.path.empty() ? "" : of.path + '/';
     const std::size_t begin = path.size();
     std::uint64_t count = 0;
@@ -168,9 +170,9 @@ private:
       if (name.starts_with(temporary_prefix) && is_passing(fd->get(), name)) return true;
       const auto status = sys::status_at(fd->get(), name.data(), AT_SYMLINK_NOFOLLOW);
       const bool is_gone = !status && status.error().code == error_code::not_found;
-      const indexed_entry* entry = known != nullptr ? known->find_beside(name, found_at) : nullptr;
+      const indexed_entry* entry = known.find_beside(name, found_at);
       if (entry != nullptr && !is_gone)
-        is_there[static_cast<std::size_t>(entry - known->entries.data())] = true;
+        is_there[static_cast<std::size_t>(entry - known.entries.data())] = true;
       // A directory may let its names be read, and nothing that they name.
       is_closed = is_closed || (!status && status.error().code == error_code::permission_denied);
       if (!status) return true; // gone by now, or as it was
@@ -186,8 +188,9 @@ private:
       path.resize(begin);
       path += name;
       const known_state seen = judge(path, *status, old, of.is_ignored);
+      const bool is_given = options_.take && seen.kind != known_kind::directory;
       if (old == nullptr || old->is_unsure || !old->looks_like(seen))
-        met.met.push_back({path, seen});
+        (is_given ? met.untaken : met.met).push_back({path, seen});
       if (seen.kind != known_kind::directory) return true;
       if (path.size() > path_bytes_max) {
         met.closed.push_back(path);
@@ -203,11 +206,12 @@ private:
     if (!is_closed && of.was_closed) met.opened.push_back(of.path);
     if (entries_.fetch_add(count) + count > options_.entries_max)
       return error{error_code::too_many, 0, "history scan"};
-    if (!read || known == nullptr) return {};
+    if (met.untaken.size() >= taken_at_once) PADDOCK_CHECK(give(met));
+    if (!read) return {};
     for (std::size_t i = 0; i < is_there.size(); ++i) {
       if (is_there[i]) continue;
       path.resize(begin);
-      path += known->name(known->entries[i]);
+      path += known.name(known.entries[i]);
       // What an earlier server saw and is hidden now stays as it was.
       if (!workspace_.is_hidden_name(std::string_view(path).substr(begin)))
         met.gone.push_back(path);
@@ -215,9 +219,15 @@ private:
     return {};
   }
 
+  result<void> give(scan_outcome& met) {
+    const std::lock_guard lock(taking_);
+    return met.untaken.empty() ? result<void>() : options_.take(std::exchange(met.untaken, {}));
+  }
+
   const root& workspace_;
   const file_index& index_;
   const scan_options& options_;
+  std::mutex taking_;
   ignored_directories ignored_;
   std::atomic<std::uint64_t> entries_{0};
   scan_outcome out_;

@@ -11,6 +11,7 @@
 #include <paddock/path/root.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,21 +28,25 @@ protected:
   ~scan_observer() = default;
 };
 
-struct scan_options {
-  unsigned threads_max = 2;
-  std::uint64_t entries_max = 2'000'000;
-  work_bounds bounds{};
-  scan_observer* observer = nullptr;
-};
-
 /// An entry that is new, looks other than before, or is not sure to be as it looks.
 struct met_entry {
   std::string path;
   known_state seen; ///< `held` says at most that nothing can be held
 };
 
+struct scan_options {
+  unsigned threads_max = 2;
+  std::uint64_t entries_max = 2'000'000;
+  work_bounds bounds{};
+  scan_observer* observer = nullptr;
+  /// Gets all that is met but directories, a thousand at a time, while the scan goes on; one call
+  /// after the other, on its threads. The outcome has the directories alone then.
+  std::function<result<void>(std::vector<met_entry>&&)> take{};
+};
+
 struct scan_outcome {
   std::vector<met_entry> met{};      ///< by path, so parents first
+  std::vector<met_entry> untaken{};  ///< of a thread, for `take`
   std::vector<std::string> gone{};   ///< of a directory that is gone, itself alone
   std::vector<std::string> closed{}; ///< directories that could not be looked into
   std::vector<std::string> opened{}; ///< those that can be looked into again

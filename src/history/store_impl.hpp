@@ -153,10 +153,11 @@ struct store::impl {
   std::vector<std::string> closed; ///< what the last scan could not look into
   std::map<std::string, std::uint16_t, std::less<>>
       closed_modes;                         ///< for the time of a restore, and the modes they have
-  std::string reading_from;                 ///< the directory at which the first reading goes on
+  index_place reading_from;                 ///< where the first reading goes on
   bool reads_large = false;                 ///< the small files have been read
   bool has_read_through = false;            ///< and it was at its end
   std::atomic<std::size_t> reading_now = 0; ///< batches, without the mutex
+  std::atomic<bool> has_read = false;       ///< one, and not all since
   not_kept unkept;                          ///< of the last look
   directory_watch heard;
   std::vector<ended_command> ended; ///< since the last whole scan, the first to begin first

@@ -177,6 +177,13 @@ result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset) 
                "pread");
 }
 
+result<std::size_t> pwrite(int fd, std::span<const char> buffer, std::uint64_t offset) {
+  return count(retried([&] {
+                 return ::pwrite(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+               }),
+               "pwrite");
+}
+
 result<std::string> read_small_file(int fd, std::size_t bytes_max) {
   PADDOCK_TRY(const auto status, fstat(fd));
   if (status.kind == entry_kind::directory) return error{error_code::is_a_directory, 0, "read"};

@@ -58,6 +58,7 @@ result<std::size_t> getdents64(int fd, std::span<char> buffer);
 // --- content ------------------------------------------------------------------------------------
 result<std::size_t> read(int fd, std::span<char> buffer);
 result<std::size_t> pread(int fd, std::span<char> buffer, std::uint64_t offset);
+result<std::size_t> pwrite(int fd, std::span<const char> buffer, std::uint64_t offset);
 /// All of a small file from where it stands. Errors: is_a_directory, not_regular, too_large.
 result<std::string> read_small_file(int fd, std::size_t bytes_max);
 /// Where the next data begin, at `offset` or behind it; ENXIO: only a hole up to the end. Moves the

@@ -202,6 +202,13 @@ const std::vector<person>& all_ways() {
          put(ws + "/n/second", "person");
          fs::remove_all(ws + "/n");
        }},
+      {"second name in a directory that stays",
+       [](const std::string& ws) {
+         fs::create_directory(ws + "/n");
+         fs::create_hard_link(ws + "/d/f", ws + "/n/second");
+         put(ws + "/n/second", "person");
+         fs::remove(ws + "/n/second");
+       }},
       {"second name that moves twice, and goes",
        [](const std::string& ws) {
          fs::create_hard_link(ws + "/d/f", ws + "/e/second");
