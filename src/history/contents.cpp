@@ -205,11 +205,11 @@ std::vector<unread_file> store::impl::next_unread() {
   std::vector<unread_file> batch;
   std::uint64_t bytes = 0;
   if (std::exchange(has_read_through, false)) return batch; // what is left keeps changing
-  bool is_full = false;
+  bool is_complete = false;
   index.for_each_unread(reading_from,
                         [&](std::string_view in, std::string_view name, const known_state& state) {
-                          is_full = batch.size() >= batch_files || bytes >= batch_bytes;
-                          if (is_full) {
+                          is_complete = batch.size() >= batch_files || bytes >= batch_bytes;
+                          if (is_complete) {
                             reading_from = {std::string(in), std::string(name)};
                             return false;
                           }
@@ -220,7 +220,7 @@ std::vector<unread_file> store::impl::next_unread() {
                           bytes += std::min(state.size, how.file_bytes_max);
                           return true;
                         });
-  if (is_full) return batch;
+  if (is_complete) return batch;
   reading_from = {};
   reads_large = !reads_large;
   if (reads_large && batch.empty()) return next_unread();

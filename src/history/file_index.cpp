@@ -118,7 +118,7 @@ void file_index::store(leaves::iterator at, leaf_parts&& parts) {
   of.unread = 0;
   for (const leaf_part& part : parts)
     for (const indexed_entry& entry : part.in.entries)
-      of.unread += is_to_read(entry.state) ? 1 : 0;
+      of.unread += is_to_read(entry.state) ? 1U : 0U;
   keep(of, std::move(bytes));
 }
 

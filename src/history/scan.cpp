@@ -163,8 +163,7 @@ private:
     std::vector<bool> is_there(known.entries.size());
     std::string path = of.path.empty() ? "" : of.path + '/';
     const std::size_t begin = path.size();
-    std::uint64_t count = 0;
-    std::size_t found_at = 0;
+    std::size_t count = 0, found_at = 0;
     const auto visit = [&](std::string_view name, unsigned char) {
       if (begin == 0 ? workspace_.is_protected(name) : workspace_.is_hidden_name(name)) return true;
       if (name.starts_with(temporary_prefix) && is_passing(fd->get(), name)) return true;
@@ -192,13 +191,12 @@ private:
       if (old == nullptr || old->is_unsure || !old->looks_like(seen))
         (is_given ? met.untaken : met.met).push_back({path, seen});
       if (seen.kind != known_kind::directory) return true;
-      if (path.size() > path_bytes_max) {
-        met.closed.push_back(path);
-      } else {
+      if (path.size() <= path_bytes_max)
         more.push_back({.path = path,
                         .is_ignored = seen.is_ignored,
                         .was_closed = seen.held != holding::held});
-      }
+      else
+        met.closed.push_back(path);
       return true;
     };
     const auto read = for_each_entry(fd->get(), visit);

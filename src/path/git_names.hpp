@@ -27,21 +27,23 @@ inline constexpr const char* git_own[] = {".git/rebase-merge",
                                           ".git/sequencer",
                                           ".git/MERGE_RR",
                                           ".git/index",
-                                          ".git/objects",
-                                          ".git/refs",
                                           ".git/gitdir",
+                                          ".git/objects/info/alternates",
+                                          ".git/objects/pack/multi-pack-index",
+                                          ".git/objects/pack/multi-pack-index.d",
+                                          ".git/refs",
                                           ".git/ORIG_HEAD",
                                           ".git/FETCH_HEAD",
                                           ".git/MERGE_HEAD",
                                           ".git/CHERRY_PICK_HEAD",
                                           ".git/REVERT_HEAD",
-                                          ".git/BISECT_HEAD",
                                           ".git/REBASE_HEAD",
+                                          ".git/BISECT_HEAD",
+                                          ".git/BISECT_EXPECTED_REV",
                                           ".git/AUTO_MERGE",
                                           ".git/MERGE_AUTOSTASH",
                                           ".git/NOTES_MERGE_PARTIAL",
-                                          ".git/NOTES_MERGE_REF",
-                                          ".git/BISECT_EXPECTED_REV"};
+                                          ".git/NOTES_MERGE_REF"};
 
 /// Files of a repository by which git runs programs, or reads and writes files elsewhere, when a
 /// person continues, commits or checks out. git_followed.hpp says which of their contents do not.

@@ -136,13 +136,14 @@ TEST_P(protected_names_test, repositories_of_other_names_cannot_be_changed_eithe
        {"x.git/config", "x.git/hooks", "x.git/hooks/post-receive", "x.git/hooks/deep/new",
         "x.git/config.worktree", "x.git/commondir", "x.git/CONFIG", "x.git/Hoo\u212as/x",
         "./f/../x.git/config", "store/g/config", "store/g/hooks/post-update", "store/w/config",
-        "store/w/commondir", "door/config", "door/hooks/x", "x.git/HEAD", "x.git/objects"})
+        "store/w/commondir", "door/config", "door/hooks/x", "x.git/HEAD", "x.git/objects",
+        "x.git/refs/heads/config", "x.git/ORIG_HEAD"})
     expect_of_changes(r, path, write_protected);
   EXPECT_EQ(before, test::describe_tree(canary.ws()));
   // The controls: the same names where there is no repository, and the rest of one.
   for (const char* path :
        {"half/config", "half/hooks/x", "objects", "HEAD", "plain/config", "plain/hooks/x",
-        "x.git/description", "x.git/objects/2", "x.git/refs/heads/config"})
+        "x.git/description", "x.git/objects/2", "x.git/logs/refs/heads/config"})
     EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
   EXPECT_THAT(write_file(open({.protected_names = {}}), "x.git/config", "x"), IsOk());
   EXPECT_THAT(move_entry(r, "x.git", "y.git"), IsOk()); // it may go as a whole
@@ -227,7 +228,7 @@ TEST_P(protected_names_test, a_repository_beneath_that_of_another_is_one) {
     expect_of_changes(r, path, write_protected);
   // The controls: other files of it, and what is called so where there is none.
   for (const char* path : {".git/sep/sub/description", ".git/sep/config", ".git/logs/HEAD",
-                           ".git/refs/remotes/origin/HEAD"})
+                           ".git/logs/refs/remotes/origin/HEAD"})
     EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
 }
 
@@ -238,10 +239,10 @@ TEST_P(protected_names_test, reading_and_everything_else_goes_on) {
   EXPECT_THAT(list_directory(r, ".git/hooks"), IsOk());
   // The controls: the same work on names that mean nothing.
   for (const char* path :
-       {".git/description", ".git/refs/heads/config", ".agents/skills/s/SKILL.md", ".agents/skills/t/new",
-        "plain/.envrc", "plain/.vscode/tasks", ".vscode2/tasks", "config", "hooks/pre-commit",
-        "sub/hooks/x", "new/deep/.mcp.json", "new/perstack.toml", ".github/workflows/ci.yml",
-        ".gitignore"})
+       {".git/description", ".git/logs/refs/heads/config", ".agents/skills/s/SKILL.md",
+        ".agents/skills/t/new", "plain/.envrc", "plain/.vscode/tasks", ".vscode2/tasks", "config",
+        "hooks/pre-commit", "sub/hooks/x", "new/deep/.mcp.json", "new/perstack.toml",
+        ".github/workflows/ci.yml", ".gitignore"})
     EXPECT_THAT(write_file(r, path, "x"), IsOk()) << path;
   EXPECT_THAT(create_directory(r, "empty/.agents"), IsOk());
 }

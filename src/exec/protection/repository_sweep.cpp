@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "exec/protection/made_repositories.hpp"
+#include "exec/protection/repository_sweep.hpp"
 
 #include "exec/protection/git_files.hpp"
-#include "exec/protection/repository_sweep.hpp"
 #include "file/directory_stream.hpp"
 #include "path/git_configuration.hpp"
 #include "path/git_index.hpp"
