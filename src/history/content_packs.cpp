@@ -113,6 +113,11 @@ void content_packs::forget() {
   is_sealed_ = true;
 }
 
+bool content_packs::has_any(std::span<const store_file> files) {
+  return std::ranges::any_of(
+      files, [](const store_file& each) { return number_of(each.name).has_value(); });
+}
+
 result<void> content_packs::catch_up(std::span<const store_file> files, const work_bounds& bounds) {
   grown_ = waiting_bytes_;
   std::vector<std::uint32_t> fresh;

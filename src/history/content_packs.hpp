@@ -45,6 +45,8 @@ class content_packs {
 public:
   content_packs(int directory, const content_key& key) : directory_(directory), key_(key) {}
 
+  /// Whether one of them is a pack.
+  [[nodiscard]] static bool has_any(std::span<const store_file> files);
   /// Learns what is there, among the files of the store, that was not known yet. Errors: those of
   /// reading, cancelled, timed_out; the next time it goes on.
   [[nodiscard]] result<void> catch_up(std::span<const store_file> files,

@@ -112,17 +112,18 @@ void store::impl::complain(const error& e) {
 
 result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
   const auto access = why == use::reading ? journal::access::reading : journal::access::full;
-  const auto opened = log.open(access);
+  PADDOCK_TRY(const auto files, directory.files());
+  const auto opened = log.open(access, content_packs::has_any(files));
   if (!opened && access == journal::access::reading && opened.error().code == error_code::not_found)
     return {}; // nothing has happened yet
   PADDOCK_TRY(const auto found, opened);
-  if (found == journal::found::another) {
+  if (found != journal::found::more) {
     packs.forget();
     heard.forget();
     index.clear();
     checkpoints.clear();
     lost.clear();
-    last_number = 0;
+    if (found == journal::found::another) last_number = 0; // else no number is used again
   }
   const auto take = [this](journal_record&& record, std::uint64_t offset) {
     if (log.has_gap()) note_lost(record, offset);
@@ -138,7 +139,11 @@ result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
                            .offset = offset});
   };
   PADDOCK_CHECK(log.catch_up(take, access, bounds));
-  PADDOCK_TRY(const auto files, directory.files());
+  if (found == journal::found::lost) {
+    has_lost_past = true;
+    is_started = false; // the workspace must not be taken for new
+    if (offset_of_start() == 0) start = 0;
+  }
   PADDOCK_CHECK(packs.catch_up(files, bounds));
   store_bytes = bytes_of(files);
   PADDOCK_TRY(others, marks.look(files));
@@ -244,6 +249,11 @@ result<void> store::impl::make_start() {
                                  [](const placed_checkpoint& each) { return each.what.is_start; });
   start = last != checkpoints.rend() ? last->what.number : checkpoints.front().what.number;
   return {};
+}
+
+std::string store::impl::lost_past(std::string_view what) {
+  if (!std::exchange(has_lost_past, false)) return {};
+  return std::string(what) + ", because something cut or removed the journal of the history";
 }
 
 result<void> store::impl::begin_when_full(const work_bounds& bounds) {

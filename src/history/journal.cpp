@@ -22,14 +22,20 @@ constexpr const char* damaged_journal_name = "journal.damaged";
 
 } // namespace
 
-result<journal::found> journal::open(access how) {
-  if (fd_) {
+result<journal::found> journal::open(access how, bool must_exist) {
+  bool is_cut = false;
+  if (inode_ != 0) {
     const auto status = sys::status_at(directory_, journal_name, AT_SYMLINK_NOFOLLOW);
-    if (status && status->inode == inode_) return found::more;
+    const bool is_same = status && status->inode == inode_;
+    if (is_same && status->size >= end_) return found::more;
+    is_cut = is_same;
+    must_exist = true;
   }
   constexpr int plain = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
   const int made = how == access::full ? O_CREAT : 0;
-  PADDOCK_TRY(fd_, sys::openat(directory_, journal_name, plain | made, 0600));
+  auto opened = sys::openat(directory_, journal_name, plain | made, 0600);
+  was_damaged_ = was_damaged_ || (!opened && must_exist);
+  PADDOCK_TRY(fd_, std::move(opened));
   PADDOCK_TRY(const auto status, sys::fstat(fd_.get()));
   if (status.kind != entry_kind::file) return error{error_code::io, 0, "history journal"};
   std::string magic(std::min<std::uint64_t>(status.size, journal_magic.size()), '\0');
@@ -42,7 +48,10 @@ result<journal::found> journal::open(access how) {
   }
   inode_ = status.inode;
   end_ = journal_magic.size();
-  return found::another;
+  if (!is_cut && (!must_exist || status.size >= journal_magic.size())) return found::another;
+  has_gap_ = was_damaged_ = true;
+  if (how == access::full) (void)put_aside(0, 0); // others hear of it, too
+  return found::lost;
 }
 
 result<void> journal::catch_up(const visit& each, access how, const work_bounds& bounds) {

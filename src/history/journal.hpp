@@ -25,10 +25,12 @@ public:
   enum class found : std::uint8_t {
     more,    ///< or nothing new
     another, ///< it was replaced: nothing that was known of it counts
+    lost,    ///< the same, because somebody cut it short, emptied or removed it
   };
   enum class access : std::uint8_t { full, reading };
   /// Opens the file, if that is not the one that is open; made if it is missing, but for reading.
-  [[nodiscard]] result<found> open(access how = access::full);
+  /// Where it `must_exist`, or did, a missing or empty one is damage.
+  [[nodiscard]] result<found> open(access how = access::full, bool must_exist = false);
   using visit = std::function<void(journal_record&& record, std::uint64_t offset)>;
   /// What is behind what was read so far. What is damaged is passed over, and a copy put aside. A
   /// record that is cut off at the end is removed. For reading alone nothing is written. What the

@@ -72,6 +72,7 @@ recording store::before_tool(std::string_view tool, std::span<const std::string>
     if (done) done = impl_->hold(paths);
     if (!done) impl_->complain(done.error());
     state->failure = done ? impl_->not_held(paths) : impl_->trouble;
+    if (state->failure.empty()) state->failure = impl_->lost_past("what changed before this call");
     if (done) state->before.emplace(*impl_, paths);
     // Without a mark only a kill would lose something, and only who it was.
     if (!paths.empty())
@@ -107,7 +108,7 @@ recording store::before_command(std::string_view tool, std::string_view command_
     }
   }
   if (!done && is_ended(done.error())) return unlooked(std::move(state), done.error());
-  if (!done) state->failure = impl_->trouble;
+  state->failure = done ? impl_->lost_past("what changed before this call") : impl_->trouble;
   state->began_ns = sys::file_clock_ns();
   state->running = impl_->running.insert(
       impl_->running.end(), {.by = state->by, .began_ns = state->began_ns, .paths = {}});
@@ -157,6 +158,8 @@ std::string recording::finish(command_reach reach, std::span<const std::string> 
     else
       done = in.look_through(ended.by, {}, ended.began_ns, &theirs);
     if (!done) in.complain(done.error());
+    if (done && ending->failure.empty())
+      ending->failure = in.lost_past("what this call and earlier ones changed");
     if (done && ending->failure.empty()) ending->failure = in.unkept.words();
   }
   if (!is_early) in.running.erase(*ending->running);

@@ -140,6 +140,7 @@ struct store::impl {
   std::uint64_t start = 0;                      ///< 0: not started
   bool is_started = false;
   bool lacks_start = false;        ///< the disk was full when it was to be recorded
+  bool has_lost_past = false;      ///< the journal was cut or removed, and no call has said so yet
   std::uint64_t store_bytes = 0;   ///< what the files of the store have together
   std::string trouble;             ///< the last failure of the store, as a sentence
   bool has_complained = false;     ///< in this operation
@@ -185,6 +186,8 @@ struct store::impl {
   [[nodiscard]] result<void> begin(const work_bounds& bounds);
 
   [[nodiscard]] result<void> make_start();
+  /// After the journal was cut or removed, once: what a call cannot take back, as a clause.
+  [[nodiscard]] std::string lost_past(std::string_view what);
   /// Drops checkpoints until what has changed since the last look finds room.
   [[nodiscard]] result<void> begin_when_full(const work_bounds& bounds);
   [[nodiscard]] result<void> take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds);

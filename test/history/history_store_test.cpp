@@ -380,6 +380,64 @@ TEST_F(HistoryStore, WhatALostRecordSaidFollowsFromThoseAroundIt) {
   EXPECT_EQ(tree.content("ws/b"), "second");
 }
 
+/// While a server has it open, or before the next one opens it.
+TEST_F(HistoryStore, AJournalThatIsCutEmptiedOrRemovedIsNoticed) {
+  for (const std::string how : {"left", "cut", "emptied", "removed"})
+    for (const bool is_open : {true, false}) {
+      SCOPED_TRACE(how + (is_open ? " while open" : ""));
+      fs::remove_all(store_directory());
+      shell("find . -mindepth 1 -delete");
+      write("a", "1");
+      write("b", "1");
+      write("c", "1");
+      auto store = begun();
+      ASSERT_THAT(store->make_checkpoint("one"), IsOk());
+      run(*store, "echo 2 > a; echo new > d");
+      if (!is_open) store.reset();
+      const std::string journal = store_directory() + "/journal";
+      if (how == "cut" && !is_open) continue; // as a kill leaves it
+      if (how == "cut") fs::resize_file(journal, fs::file_size(journal) / 2);
+      if (how == "emptied") fs::resize_file(journal, 0);
+      if (how == "removed") fs::remove(journal);
+      const bool is_wrong = how != "left";
+      if (!is_open) {
+        store = open();
+        EXPECT_EQ(store->verify()->damaged.empty(), !is_wrong); // before anything is mended
+      }
+      const std::vector<std::string> paths{"b"};
+      auto tool = store->before_tool("write", paths);
+      write("b", "2");
+      const std::string said = tool.finish();
+      EXPECT_EQ(said.empty(), !is_wrong) << said;
+      EXPECT_EQ(store->state().trouble.empty(), !is_wrong);
+      EXPECT_EQ(store->verify()->damaged.empty(), !is_wrong);
+      EXPECT_EQ(open()->verify()->damaged.empty(), !is_wrong);
+      if (!is_wrong) continue;
+      // Once is enough for each answer; whoever asks for undo hears it until garbage is collected.
+      run(*store, "rm c; echo 3 > e");
+      // Since then all is recorded, and nothing that was there is taken for new.
+      ASSERT_THAT(store->restore({.to = store->checkpoints().back().number}), IsOk());
+      EXPECT_EQ(tree.content("ws/b"), "1");
+      EXPECT_EQ(tree.content("ws/c"), "1");
+      EXPECT_EQ(tree.content("ws/d"), "new\n");
+      EXPECT_FALSE(tree.exists("ws/e"));
+      EXPECT_THAT(store->collect_garbage(), IsOk());
+      EXPECT_EQ(store->state().trouble, "");
+    }
+}
+
+TEST_F(HistoryStore, AJournalThatIsRemovedWhileACommandRunsIsSaid) {
+  write("a", "1");
+  const auto store = begun();
+  auto command = store->before_command("exec", "work");
+  fs::remove(store_directory() + "/journal");
+  shell("rm a; echo n > new");
+  EXPECT_THAT(command.finish(), testing::HasSubstr("removed"));
+  run(*store, "echo 2 > new"); // and the next is recorded
+  ASSERT_THAT(store->restore({}), IsOk());
+  EXPECT_EQ(tree.content("ws/new"), "n\n");
+}
+
 TEST_F(HistoryStore, VerifyFindsADamagedContent) {
   write("a", std::string(5'000, 'x') + "end");
   run(*begun(), "echo another > a"); // what is there now would be read once more
