@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "history/store_directory.hpp"
+
 #include <paddock/history/changes.hpp>
 
 namespace paddock::history {
@@ -55,6 +57,13 @@ std::string_view reason_of(holding why) noexcept {
     break;
   }
   return "the store failed or is damaged";
+}
+
+std::string_view advice_for(const error& e) noexcept {
+  if (e.code != error_code::no_space) return advice(e.code);
+  return std::string_view(e.operation) == budget_operation
+             ? "`paddock history gc` makes room"
+             : "free some space on the disk of the workspace, and on the one of the history";
 }
 
 } // namespace paddock::history

@@ -19,7 +19,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Server  # noqa: E402
+from programs import Page, Server  # noqa: E402
 
 PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.autocrlf=false"]
@@ -750,6 +750,52 @@ class Undo(unittest.TestCase):
         self.assertIn(wanted[1], json.dumps(process), (place, process))
         if not control:
             self.assertNotIn("paddock history 1", json.dumps(process))
+
+    def test_damage_is_said_by_each_front_end(self):
+        for name in "abc":
+            self.path(name).write_text("1")
+        server = self.serve()
+        server.call("checkpoint", label="one")
+        for name in "abc":
+            server.call("writeTextFile", path=name, text="2")
+        server.close()
+        journal = next(pathlib.Path(self.store).glob("*/journal"))
+        whole = journal.read_bytes()
+        at = whole.rfind(b"\x01b") + 1
+        commands = ["changes"], ["diff"], ["history", "list"], ["checkpoint", "x"], ["undo", "--dry-run"], ["undo"]
+        for damaged in (False, True):
+            journal.write_bytes(whole[:at] + b"x" + whole[at + 1:] if damaged else whole)
+            for words in commands:
+                done = self.paddock(*words)
+                self.assertEqual("journal of the history was damaged" in done.stderr, damaged, (words, done))
+                self.assertEqual(done.returncode, 1 if damaged and words[0] == "undo" else 0, (words, done))
+                self.assertEqual("trouble" in json.loads(self.paddock(*words, "--json").stdout), damaged, words)
+            server = self.serve()
+            for tool in ("listChanges", "checkpoint", "restore"):
+                self.assertEqual("damaged" in server.call(tool).get("notice", ""), damaged, tool)
+            server.close()
+            page = Page(self.workspace, self.store)
+            self.addCleanup(page.process.wait)
+            page.ask("GET", "api/changes?look=1")
+            self.assertEqual("damaged" in page.ask("GET", "api/state"), damaged)
+            page.close()
+            subprocess.run(["rm", "-rf", self.path("d"), journal.parent / "journal.damaged"], check=True)
+        self.paddock("history", "gc")
+        self.assertEqual(self.paddock("undo").returncode, 0)
+
+    def test_a_workspace_on_a_full_disk_is_named(self):
+        os.mkdir(self.path("d"))
+        where = f"--workspace '{self.workspace}/d' --history '{self.store}'"
+        script = (f"cd '{self.workspace}'; mount -t tmpfs -o size=400k none d || exit 77; head -c 200000 /dev/urandom >d/a; "
+                  f"'{PADDOCK}' checkpoint one {where} || exit 78; rm d/a; cat /dev/zero >d/filler 2>/dev/null; '{PADDOCK}' undo a --to one --force {where}")
+        if not shutil.which("unshare"):
+            self.skipTest("no unshare")
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, encoding="utf-8", timeout=60)
+        if done.returncode == 77 or "Operation not permitted" in done.stderr:
+            self.skipTest("needs a mount namespace")
+        self.assertIn("no space left", done.stderr)
+        self.assertIn("free some space on the disk of the workspace", done.stderr)
+        self.assertNotIn("history gc", done.stderr)
 
     def test_gc_on_a_full_disk_does_not_advise_itself(self):
         os.mkdir(self.store, 0o700)

@@ -6,6 +6,7 @@
 /// Times are milliseconds since 1970-01-01 UTC unless their name says otherwise; paths are relative
 /// to the root, resolved, and bytes. Thread-safety: plain values.
 
+#include <paddock/base/error.hpp>
 #include <paddock/base/file_status.hpp>
 #include <paddock/base/work_bounds.hpp>
 
@@ -50,6 +51,9 @@ enum class holding : std::uint8_t {
 [[nodiscard]] std::string_view name_of(change_kind kind) noexcept;
 /// Why something cannot be restored, as a clause: "it lies in an ignored directory".
 [[nodiscard]] std::string_view reason_of(holding why) noexcept;
+
+/// What to do about an error of a store, as a clause.
+[[nodiscard]] std::string_view advice_for(const error& e) noexcept;
 
 /// A moment that one can go back to.
 struct checkpoint {

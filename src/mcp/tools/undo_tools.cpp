@@ -96,10 +96,8 @@ tool_result failed_history(history::store& store, const call& c, const detailed_
   const bool is_named = !checkpoint_name.empty() && text_argument(c, checkpoint_name) != "start";
   if (is_named && e.code == error_code::not_found && e.detail.empty())
     return no_such_checkpoint(store, c, checkpoint_name, bounds);
-  const bool is_full = e.code == error_code::no_space;
   return tool_result::failure(e.code, "the history: " + explain(e) + "; " +
-                                          (is_full ? "a person makes room with `paddock history gc`"
-                                                   : std::string(advice(e.code))));
+                                          std::string(history::advice_for(e)));
 }
 
 /// Adds what has room; false when that is not all.
@@ -166,16 +164,21 @@ std::string first_notice_of(const history::restore_outcome& done, bool is_trial,
   return done.conflicts.empty() ? "" : "what is among the conflicts was left as it is";
 }
 
-std::string notice_of(const history::change_list& found, const history::store_state& now) {
-  std::string notice;
-  const auto add = [&](const std::string& more) {
-    notice.append(notice.empty() ? "" : "; ") += more;
-  };
-  for (const std::string& path : found.unknown)
-    add("nothing is or was at " + shown(path, 200));
-  if (!now.trouble.empty()) add("the list may be incomplete: " + now.trouble);
-  return notice;
-}
+/// Clauses, and at last that the history has failed, if it has.
+class notice_text {
+public:
+  void add(const std::string& more) {
+    if (!more.empty()) text_.append(text_.empty() ? "" : "; ") += more;
+  }
+  void write(json_writer& out, const history::store& store) {
+    const std::string trouble = store.state().trouble;
+    if (!trouble.empty()) add("this may be incomplete: " + encode_name(trouble));
+    if (!text_.empty()) out.member("notice", text_);
+  }
+
+private:
+  std::string text_;
+};
 
 /// "startProcess npm run dev": and who can end it, with what.
 std::string running_notice(const std::vector<history::running_command>& running) {
@@ -199,26 +202,26 @@ std::string running_notice(const std::vector<history::running_command>& running)
          ", then restore once more";
 }
 
-std::string notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced,
+notice_text notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced,
                       const std::string& left_outside) {
-  std::string notice(first_notice_of(done, is_trial, is_forced));
-  const auto add = [&](const std::string& more) {
-    if (!more.empty()) notice.append(notice.empty() ? "" : "; ").append(more);
-  };
+  notice_text notice;
+  notice.add(first_notice_of(done, is_trial, is_forced));
   if (done.lost != 0)
-    add(std::to_string(done.lost) +
+    notice.add(
+        std::to_string(done.lost) +
         " of these entries, made in ignored directories, are not held: what removes them is not to "
         "be taken back");
   for (const std::string& path : done.unknown)
-    add("nothing is or was at " + shown(path, 200));
+    notice.add("nothing is or was at " + shown(path, 200));
   if (done.left_total != 0)
-    add(is_trial
+    notice.add(
+        is_trial
             ? "left tells what would not come back whole, would stay, or is known only once it is "
               "opened"
             : "left tells what did not come back whole, or stays");
-  add(encode_name(done.kept));
-  add(encode_name(left_outside));
-  if (!done.running.empty()) add(running_notice(done.running));
+  notice.add(encode_name(done.kept));
+  notice.add(encode_name(left_outside));
+  if (!done.running.empty()) notice.add(running_notice(done.running));
   return notice;
 }
 
@@ -240,10 +243,12 @@ tool_result checkpoint(workspace_state& state, call& c) {
   out.text("checkpoint", std::to_string(made->number));
   if (!label.empty()) out.text("label", label);
   out.writer().key("files").unsigned_integer(made->files);
+  notice_text notice;
   if (made->unread != 0)
-    out.text("notice", std::to_string(made->unread) +
-                           " files are not read yet, and what is changed of them before they are "
-                           "cannot be brought back; healthCheck says how far the reading is");
+    notice.add(std::to_string(made->unread) +
+               " files are not read yet, and what is changed of them before they are "
+               "cannot be brought back; healthCheck says how far the reading is");
+  notice.write(out.writer(), *store);
   return out.take();
 }
 
@@ -281,8 +286,10 @@ tool_result list_changes(workspace_state& state, call& c) {
   }
   out.key("truncated").boolean(found->truncated);
   if (found->truncated) out.key("total").unsigned_integer(found->total);
-  const auto notice = notice_of(*found, store->state());
-  if (!notice.empty()) out.member("notice", notice);
+  notice_text notice;
+  for (const std::string& path : found->unknown)
+    notice.add("nothing is or was at " + shown(path, 200));
+  notice.write(out, *store);
   return result.take();
 }
 
@@ -328,8 +335,7 @@ tool_result restore(workspace_state& state, call& c) {
   if (done->before != 0) out.member("checkpoint", std::to_string(done->before));
   const std::string outside =
       asks_all && state.options.left_outside ? state.options.left_outside(to.number) : "";
-  if (const auto notice = notice_of(*done, is_trial, is_forced, outside); !notice.empty())
-    out.member("notice", notice);
+  notice_of(*done, is_trial, is_forced, outside).write(out, *store);
   return result.take();
 }
 

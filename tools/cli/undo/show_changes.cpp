@@ -77,11 +77,9 @@ void print_changes(const history::change_list& found, const open_history_result&
   print_words("%s\n", styled(summary(found, *opened.store), style::bold).c_str());
   if (!found.running.empty())
     print_words("still running: %s\n", running_text(found.running).c_str());
-  if (const auto trouble = opened.store->state().trouble; !trouble.empty())
-    print_words("the list may be incomplete: %s\n", without_controls(trouble).c_str());
 }
 
-void print_json(const history::change_list& found) {
+void print_json(const history::change_list& found, history::store& store) {
   mcp::json_writer out;
   out.begin_object().key("since").unsigned_integer(found.since).key("changes").begin_array();
   for (const history::change& each : found.changes)
@@ -92,7 +90,8 @@ void print_json(const history::change_list& found) {
   out.key("unknown").begin_array();
   for (const std::string& path : found.unknown)
     out.string(encode_name(path));
-  out.end_array().key("total").unsigned_integer(found.total);
+  write_trouble(out.end_array(), store);
+  out.key("total").unsigned_integer(found.total);
   out.key("truncated").boolean(found.truncated).end_object();
   print_json_line(out.str());
 }
@@ -112,11 +111,12 @@ int run_changes(const shown_options& options) {
                                             .by = history::author::other});
   if (!found) return complain_of_history(program, *opened.store, options, found.error());
   if (options.json)
-    print_json(*found);
+    print_json(*found, *opened.store);
   else
     print_changes(*found, opened);
   if (!options.json && found->total == 0)
     print_earlier_changes(opened, options, "paddock changes --since");
+  warn_of_trouble(program, *opened.store);
   complain_of_unknown(program, opened, found->unknown);
   return found->unknown.empty() ? success : usage;
 }
@@ -262,7 +262,8 @@ void print_diffs_as_json(history::store& store, const history::change_list& foun
     if (diff) out.member("diff", diff->text);
     out.end_object();
   }
-  print_json_line(out.end_array().end_object().str());
+  write_trouble(out.end_array(), store);
+  print_json_line(out.end_object().str());
 }
 
 void print_for_people(history::store& store, const history::change_list& found, bool is_git_asked) {
@@ -300,6 +301,7 @@ int run_diff(const shown_options& options) {
     code = print_patch(*opened.store, *found, is_git_asked);
   else
     print_for_people(*opened.store, *found, is_git_asked);
+  warn_of_trouble(diff_program, *opened.store);
   complain_of_unknown(diff_program, opened, found->unknown);
   return found->unknown.empty() ? code : usage;
 }

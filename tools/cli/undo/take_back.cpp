@@ -28,7 +28,7 @@ struct restore_options : undo_options {
   bool dry_run = false, force = false;
 };
 
-void print_json(const history::restore_outcome& done, bool is_trial,
+void print_json(const history::restore_outcome& done, history::store& store, bool is_trial,
                 const std::optional<left_commits>& commits) {
   mcp::json_writer out;
   out.begin_object().key("restored").unsigned_integer(done.restored);
@@ -49,6 +49,7 @@ void print_json(const history::restore_outcome& done, bool is_trial,
   if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
   if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
   mcp::write_running(out, done.running);
+  write_trouble(out, store);
   if (commits)
     out.key("commitsLeft")
         .begin_object()
@@ -161,14 +162,15 @@ int run_undo(const restore_options& options) {
   const auto commits =
       paths->empty() ? commits_left(*opened.store, opened.since) : std::optional<left_commits>();
   if (options.json)
-    print_json(*done, options.dry_run, commits);
+    print_json(*done, *opened.store, options.dry_run, commits);
   else
     print_restored(opened, *done, options.dry_run);
   if (!options.json && done->restored == 0 && done->conflicts.empty())
     print_earlier_changes(opened, options, "paddock undo --dry-run --to");
   complain_of_rest(program, opened, *done, options.force);
   if (commits) complain(program, without_controls(text(commits)));
-  return done->conflicts.empty() ? success : failed;
+  warn_of_trouble(program, *opened.store);
+  return done->conflicts.empty() && opened.store->state().trouble.empty() ? success : failed;
 }
 
 /// Another checkpoint with the label, which the new one hides.
@@ -192,6 +194,7 @@ int run_checkpoint(const undo_options& options, const std::string& label) {
     out.begin_object().key("checkpoint").unsigned_integer(made->number);
     out.key("files").unsigned_integer(made->files);
     if (opened.is_begun) out.key("begun").boolean(true);
+    write_trouble(out, *opened.store);
     print_json_line(out.end_object().str());
   } else {
     print_words("Checkpoint %s (%s).\n", styled(std::to_string(made->number), style::bold).c_str(),
@@ -203,6 +206,7 @@ int run_checkpoint(const undo_options& options, const std::string& label) {
       print_words("This starts the history of %s.\n",
                   name_on_output(opened.workspace->path()).c_str());
   }
+  warn_of_trouble(program, *opened.store);
   return success;
 }
 
@@ -225,8 +229,10 @@ int run_list(const undo_options& options) {
     out.member("label", each.label).key("time").integer(each.time_ms);
     out.key("files").unsigned_integer(each.files).key("start").boolean(each.is_start).end_object();
   }
-  if (options.json) print_json_line(out.end_array().end_object().str());
+  write_trouble(out.end_array(), *opened.store);
+  if (options.json) print_json_line(out.end_object().str());
   if (all.empty() && !options.json) print_words("No checkpoints.\n");
+  warn_of_trouble(program, *opened.store);
   return success;
 }
 
@@ -313,9 +319,9 @@ subcommand add_undo(CLI::App& app) {
   const auto options = std::make_shared<restore_options>();
   CLI::App* parser = app.add_subcommand("undo", "Undo an agent's changes");
   parser->footer("Changes that are not by an agent stay, unless they are named. Exit codes: 0 "
-                 "done, 1 conflicts "
-                 "(without --force nothing is changed then), 2 unusable options, paths (nothing is "
-                 "or was there) or workspace, or no history.");
+                 "done, 1 conflicts (without --force nothing is changed then), or the history has "
+                 "gaps, 2 unusable options, paths (nothing is or was there) or workspace, or no "
+                 "history.");
   parser->add_option("path", options->paths, "Files and directories (default: everything)")
       ->type_name("PATH");
   add_checkpoint_option(

@@ -226,11 +226,18 @@ int complain_of_history(std::string_view program, history::store& store,
     complain_of_checkpoint(program, store, options.since);
     return usage;
   }
-  const bool is_full = e.code == error_code::no_space;
-  complain(program,
-           explain(e) + "; " +
-               (is_full ? "`paddock history gc` makes room" : std::string(advice(e.code))));
+  complain(program, explain(e) + "; " + std::string(history::advice_for(e)));
   return failed;
+}
+
+void warn_of_trouble(std::string_view program, history::store& store) {
+  if (const std::string trouble = store.state().trouble; !trouble.empty())
+    complain(program, "this may be incomplete: " + without_controls(trouble));
+}
+
+void write_trouble(mcp::json_writer& out, history::store& store) {
+  if (const std::string trouble = store.state().trouble; !trouble.empty())
+    out.member("trouble", encode_name(trouble));
 }
 
 std::string local_time(std::int64_t unix_ms) {

@@ -8,6 +8,7 @@
 #include "common/subcommand.hpp"
 
 #include <paddock/history/history.hpp>
+#include <paddock/mcp/json.hpp>
 #include <paddock/path/root.hpp>
 
 #include <cstdint>
@@ -79,6 +80,12 @@ void complain_of_checkpoint(std::string_view program, history::store& store,
 /// Says why the history did not answer; the exit code.
 [[nodiscard]] int complain_of_history(std::string_view program, history::store& store,
                                       const undo_options& options, const detailed_error& e);
+
+/// The end of a command that has used the history: warns if that is damaged or could not be
+/// written.
+void warn_of_trouble(std::string_view program, history::store& store);
+/// The same as a member of the answer, `trouble`.
+void write_trouble(mcp::json_writer& out, history::store& store);
 
 /// "2026-03-01 12:30:05", of this time zone.
 [[nodiscard]] std::string local_time(std::int64_t unix_ms);

@@ -146,6 +146,7 @@ async function countSoon(items) {
 
 async function refresh({ look }) {
   const { changes, notCovered, total } = await request("GET", "changes", { since: now.since, look: look ? "1" : "0" });
+  if (look) await refreshState(); // the look may have met damage
   const made = JSON.stringify([now.since, changes, notCovered]);
   if (made === seen) return;
   seen = made;
