@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The directory in which everything is made ready that a change brings, and set aside what it
-// takes away: where renames lead from a directory of the program's own into the workspace it lies
-// there, and nobody in the workspace can open what is in it; else at the top of the workspace, where
-// what becomes a protected file gets no name (nameless_files.cpp). So nobody can have changed such
-// a file before it is in its place, and its sum read again there would tell nothing new.
+// The directory in which everything is made ready that a change brings, and set aside what it takes
+// away: where renames lead from a directory of the program's own into the workspace it lies there,
+// and nobody in the workspace can open what is in it; else at the top of the workspace, where what
+// becomes a protected file gets no name (nameless_files.cpp). So nobody can have changed such a
+// file before it is in its place, and its sum read again there would tell nothing new.
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>

@@ -24,7 +24,7 @@ std::string describe(const appeared_entry& entry) {
   const bool has_steps = file_name(entry.path) == "git-rebase-todo";
   std::string text = entry.path;
   text += is_followed(entry) ? " was written during the command, and leads a person's git to a "
-                               "program, or to a file that no command may reach: "
+                               "program or to a file that commands cannot reach: "
                              : " is protected and was not there before the command: ";
   if (entry.moved_to.empty())
     text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +
@@ -39,7 +39,7 @@ std::string describe(const appeared_entry& entry) {
     return text + "; git keeps its own there, and by that name would take the directory for a "
                   "repository; use another name";
   if (is_followed(entry))
-    return text + (file_name(entry.path) == "index" ? "; git reset makes a new one" : "");
+    return text + (file_name(entry.path) == "index" ? "; `git reset` rebuilds it" : "");
   const std::string allow = how_to_allow(entry.rule);
   return allow.empty() ? text : text + "; " + allow;
 }

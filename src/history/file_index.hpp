@@ -25,7 +25,7 @@ namespace paddock::history {
 /// A directory, and a name in it.
 using index_place = std::pair<std::string, std::string>;
 
-/// Each call is thread-safe.
+/// Thread-safe but for the counters, which the mutex of the store guards.
 class file_index {
 public:
   /// The directory for the file, borrowed; below 0: everything stays in memory, and so it does

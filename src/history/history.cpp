@@ -132,7 +132,7 @@ result<void> store::impl::catch_up(use why, const work_bounds& bounds) {
   PADDOCK_CHECK(log.catch_up(take, access, bounds));
   if (found == journal::found::lost) {
     has_lost_past = true;
-    is_started = false; // what is there now must not be taken for new
+    is_started = false; // the workspace must not be taken for new
     if (offset_of_start() == 0) start = 0;
   }
   PADDOCK_CHECK(packs.catch_up(files, bounds));
@@ -291,6 +291,7 @@ std::uint64_t store::impl::journal_room(kept_for whom) const noexcept {
 }
 
 result<void> store::impl::write(journal_record&& record, const work_bounds& bounds) {
+  if (index.has_failed()) return error{error_code::io, 0, "history index"}; // it is read anew first
   PADDOCK_CHECK(packs.flush());
   std::vector<transition> all = std::move(record.transitions);
   // What `add` took may have been lost since, when the disk was full. It is read again later.

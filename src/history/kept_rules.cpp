@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "history/kept_rules.hpp"
 
+#include "history/content_sum.hpp"
 #include "sys/process.hpp"
 #include "sys/syscall.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t rules_bytes_max = std::uint64_t{1} << 20U;
 constexpr std::string_view hidden_word = "hidden ", read_only_word = "read-only ",
-                           past_word = "past ";
+                           past_word = "past ", sum_word = "sum ";
 
 using rule_list = std::vector<protected_name>;
 
@@ -41,6 +42,18 @@ std::string rendered(const kept_rules& rules) {
         '\0';
   }
   return text;
+}
+
+std::string sum_line(std::string_view rules) {
+  return std::string(sum_word) + std::to_string(sum_of(rules)) + '\0';
+}
+
+/// Without the sum at the end, which earlier versions did not write; nothing: it is wrong.
+std::optional<std::string_view> without_sum(std::string_view text, bool has_sum) {
+  const std::size_t last = text.size() < 2 ? 0 : text.rfind('\0', text.size() - 2) + 1;
+  if (!has_sum && !text.substr(last).starts_with(sum_word)) return text;
+  if (text.substr(last) != sum_line(text.substr(0, last))) return std::nullopt;
+  return text.substr(0, last);
 }
 
 /// Nothing: it is none.
@@ -63,27 +76,29 @@ std::optional<kept_rule> parsed_line(std::string_view line) {
   return rule;
 }
 
-/// None where none were written.
-result<kept_rules> read_rules(int store, const char* file) {
+/// Nothing where none were written.
+result<std::optional<kept_rules>> read_rules(int store, const char* file, bool has_sum) {
   kept_rules rules;
   const auto bytes = read_store_file(store, file, rules_bytes_max);
-  if (!bytes && bytes.error().code == error_code::not_found) return rules;
+  if (!bytes && bytes.error().code == error_code::not_found) return std::optional<kept_rules>();
   if (!bytes) return bytes.error();
-  for (std::string_view text = *bytes; !text.empty();) {
+  const auto checked = without_sum(*bytes, has_sum);
+  if (!checked) return error{error_code::io, 0, "history rules"};
+  for (std::string_view text = *checked; !text.empty();) {
     const auto end = text.find('\0');
     auto rule = end != text.npos ? parsed_line(text.substr(0, end)) : std::nullopt;
     if (!rule) return error{error_code::io, 0, "history rules"};
     rules.push_back(*std::move(rule));
     text.remove_prefix(end + 1);
   }
-  return rules;
+  return std::optional(std::move(rules));
 }
 
 detailed_error without_rules(const error& why, int store) {
   const std::string file = sys::name_of(store) + '/' + rules_name;
   return {why, "which names the servers of this workspace protect is not known, since " + file +
-                   " is damaged or cannot be used; end these servers, remove " + file +
-                   ", and start them again"};
+                   " is missing, damaged or cannot be used; end these servers, remove " + file +
+                   " and " + file + ".ended, and start them again"};
 }
 
 /// Whether there was anything to add.
@@ -110,12 +125,22 @@ bool is_hidden_by(const rule_list& rules, const std::string& name) {
 struct known_rules {
   kept_rules of_last; ///< of servers that ended before the first one of now began
   kept_rules of_now;
+  bool have_sums = false; ///< and were kept; else there may be none
 };
-result<known_rules> read_known(int store) {
+/// Only a server, which writes its own, can do without lost ones.
+result<known_rules> read_known(int store, session by) {
+  constexpr int tries_max = 3; // a server that begins gives them another name
   known_rules known;
-  PADDOCK_TRY(known.of_last, read_rules(store, ended_rules_name));
-  PADDOCK_TRY(known.of_now, read_rules(store, rules_name));
-  return known;
+  known.have_sums = sys::entry_status_at(store, kept_rules_name).has_value();
+  for (int tries = 0; tries < tries_max; ++tries) {
+    PADDOCK_TRY(auto of_last, read_rules(store, ended_rules_name, known.have_sums));
+    PADDOCK_TRY(auto of_now, read_rules(store, rules_name, known.have_sums));
+    const bool are_lost = known.have_sums && !of_last && !of_now && by != session::serve;
+    known.of_last = std::move(of_last).value_or(kept_rules());
+    known.of_now = std::move(of_now).value_or(kept_rules());
+    if (!are_lost) return known;
+  }
+  return error{error_code::io, 0, "history rules"};
 }
 
 std::uint32_t today() {
@@ -135,7 +160,7 @@ kept_rules with_past(const known_rules& known, std::uint64_t age_days_max) {
     const bool is_usual = std::ranges::any_of(usual, [&](const protected_name& each) {
       return each.name == rule.what.name && each.mode == rule.what.mode;
     });
-    if (is_usual || ended_day + age_days_max < day) return;
+    if (is_usual || (day > ended_day && day - ended_day > age_days_max)) return;
     for (kept_rule& each : all)
       if (each.ended_day != 0 && each.what.name == rule.what.name &&
           each.what.mode == rule.what.mode) {
@@ -151,7 +176,7 @@ kept_rules with_past(const known_rules& known, std::uint64_t age_days_max) {
   return all;
 }
 
-/// Writes the rules of a server that begins down beside the others, and says what is in force then.
+/// Writes the rules of a server that begins beside the others, and returns all in force then.
 result<rule_list> put_rules(const rule_list& own, const known_rules& known, int store,
                             std::uint64_t age_days_max) {
   kept_rules all = with_past(known, age_days_max);
@@ -159,13 +184,17 @@ result<rule_list> put_rules(const rule_list& own, const known_rules& known, int 
   for (const protected_name& each : own)
     if (add_rule(each, now)) all.push_back({each});
   const std::string text = rendered(all);
-  if (!known.of_last.empty() && known.of_now.empty() && text == rendered(known.of_last)) {
+  const bool are_same = known.have_sums && known.of_now.empty() && !known.of_last.empty() &&
+                        text == rendered(known.of_last);
+  if (are_same) { // needs no room on a full disk
     PADDOCK_CHECK(sys::renameat2(store, ended_rules_name, store, rules_name, 0));
     return now;
   }
-  if (text != rendered(known.of_now))
-    PADDOCK_CHECK(write_store_file(store, rules_name, text, true));
-  if (!known.of_last.empty()) (void)sys::unlinkat(store, ended_rules_name, 0); // what stays counts
+  if (!known.have_sums || known.of_now.empty() || text != rendered(known.of_now))
+    PADDOCK_CHECK(write_store_file(store, rules_name, text + sum_line(text), true));
+  (void)sys::unlinkat(store, ended_rules_name, 0); // what stays counts
+  if (!known.have_sums)
+    PADDOCK_CHECK(sys::openat(store, kept_rules_name, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600));
   return now;
 }
 
@@ -176,13 +205,15 @@ result<ruled_workspace, detailed_error> under_kept_rules(std::shared_ptr<const r
                                                          std::uint64_t age_days_max) {
   PADDOCK_CHECK(store.lock());
   const int directory = store.descriptor();
-  const auto known = read_known(directory);
+  const auto known = read_known(directory, by);
   result<rule_list> kept = rule_list();
   if (known && by == session::serve)
     kept = put_rules(workspace->options().protected_names, *known, directory, age_days_max);
   store.unlock();
   if (!known) return without_rules(known.error(), directory);
-  if (!kept) return without_rules(kept.error(), directory);
+  if (!kept)
+    return detailed_error(kept.error(),
+                          "the names that this server protects cannot be kept in its history");
   ruled_workspace made{std::move(workspace)};
   rule_list all = made.workspace->options().protected_names;
   bool is_any = false;
@@ -224,7 +255,7 @@ rules_of(const root& workspace, std::string_view directory, past_rules past) {
   PADDOCK_TRY(const auto status, sys::fstat(store->get()));
   if (status.uid != sys::effective_uid() || (status.mode & 077U) != 0)
     return detailed_error({error_code::denied_by_policy, 0, "history rules"});
-  const auto known = read_known(store->get());
+  const auto known = read_known(store->get(), session::look);
   if (!known) return without_rules(known.error(), store->get());
   for (const kept_rules* list : {&known->of_last, &known->of_now})
     for (const auto& [what, ended_day] : *list)

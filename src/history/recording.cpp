@@ -190,7 +190,7 @@ std::string not_kept::words() const {
   return text += reason_of(why);
 }
 
-/// What is there and was not known: nobody can say since when.
+/// An entry that was not known: nobody can say since when it exists.
 result<void> store::impl::take_as_known(std::vector<met_entry>&& met, const work_bounds& bounds) {
   for (std::size_t at = 0; at < met.size();) {
     journal_record seen{.kind = record_kind::seen, .time_ms = now_ms()};

@@ -74,6 +74,8 @@ inline constexpr const char* head_name = "head";
 inline constexpr const char* rules_name = "rules";
 /// The same of ended servers, until the next one has begun.
 inline constexpr const char* ended_rules_name = "rules.ended";
+/// Empty: rules were written, with their sum, and are lost where there are none.
+inline constexpr const char* kept_rules_name = "rules.kept";
 inline constexpr std::uint64_t head_bytes_max = 16 * 1024;
 /// What the store of a workspace is called, by its path and the directory there.
 [[nodiscard]] std::string name_of_store(const std::string& workspace, const file_status& status);

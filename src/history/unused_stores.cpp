@@ -32,7 +32,7 @@ bool is_store_name(std::string_view name) {
 
 /// Whether a store has files of that name. Not `intent`: what a restore has set aside is needed.
 bool is_file_of_store(std::string_view name) {
-  constexpr std::array<std::string_view, 11> names{head_name,
+  constexpr std::array<std::string_view, 12> names{head_name,
                                                    "head.new",
                                                    "lock",
                                                    "journal",
@@ -42,6 +42,7 @@ bool is_file_of_store(std::string_view name) {
                                                    "intent.failed",
                                                    rules_name,
                                                    ended_rules_name,
+                                                   kept_rules_name,
                                                    "rules.new"};
   return std::ranges::find(names, name) != names.end() || name.starts_with("pack-") ||
          name.starts_with(mark_prefix) || name.starts_with(start_prefix);

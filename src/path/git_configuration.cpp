@@ -6,6 +6,7 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace paddock {
@@ -82,13 +83,18 @@ bool runs_program_by_url(const git_setting& asked) {
          (colons != std::string_view::npos && url.find_first_of("/:[") >= colons);
 }
 
-/// The remotes that a file gives a URL: git takes any other name for a path.
+/// The remotes with a URL: git takes any other name for a path.
 class named_remotes {
 public:
-  explicit named_remotes(std::string_view text) {
-    git_settings settings(text);
-    while (const auto each = settings.next())
-      if (each->section == "remote" && each->key == "url") names_.push_back(each->subsection);
+  /// In a file, with a URL that stays there.
+  named_remotes(std::string_view text, const is_local_remote& is_local) {
+    add(text, [&](const git_setting& each) {
+      const auto path = path_in(each);
+      return !runs_program_by_url(each) && (!path || is_local(*path));
+    });
+  }
+  void add_all(std::string_view text) {
+    add(text, [](const git_setting&) { return true; });
   }
 
   /// What git takes for a path on this machine; nothing where it is none.
@@ -106,6 +112,14 @@ public:
   }
 
 private:
+  void add(std::string_view text, const std::function<bool(const git_setting&)>& stays) {
+    git_settings settings(text);
+    while (const auto each = settings.next())
+      if (each->section == "remote" && each->key == "url" && each->value.value_or("") != "" &&
+          stays(*each))
+        names_.push_back(each->subsection);
+  }
+
   std::vector<std::string> names_;
 };
 
@@ -277,7 +291,7 @@ std::optional<git_setting> git_settings::next() {
 
 std::optional<std::string> harmless_part(std::string_view text, const is_worktree& is_allowed,
                                          const is_local_remote& is_local) {
-  const named_remotes remotes(text);
+  const named_remotes remotes(text, is_local);
   std::string kept;
   bool all = true;
   git_settings settings(text);
@@ -305,8 +319,11 @@ bool is_carried(const git_setting& asked) {
 
 /// The settings of one configuration, those that a command may change apart.
 struct parted_settings {
-  parted_settings(std::string_view text, const is_local_remote& is_local) {
-    const named_remotes remotes(text);
+  /// `persons`: the settings as somebody else had them, whose remotes are as they may be.
+  parted_settings(std::string_view text, const is_local_remote& is_local,
+                  std::string_view persons) {
+    named_remotes remotes(text, is_local);
+    remotes.add_all(persons);
     git_settings all(text);
     while (auto each = all.next()) {
       const bool is_free = is_carried(*each) &&
@@ -344,7 +361,7 @@ void add_names(std::vector<std::string>& to, const std::vector<git_setting>& set
 carried_settings carry_settings(std::string_view before, std::string_view after,
                                 const is_local_remote& is_local) {
   carried_settings carried;
-  const parted_settings old(before, is_local), wanted(after, is_local);
+  const parted_settings old(before, is_local, before), wanted(after, is_local, before);
   if (wanted.broken || old.broken) {
     if (before != after) carried.left_out.emplace_back("all of it, which git could not read");
     return carried;

@@ -80,9 +80,10 @@ bool is_reference_name(std::string_view name) {
 
 /// The name of a commit, or of another reference.
 bool leads_to_reference(std::string_view text) {
-  constexpr std::string_view begin = "ref:", blanks = " \t\n\v\f\r";
-  if (!text.starts_with(begin)) return true;
-  text.remove_prefix(std::min(text.find_first_not_of(blanks, begin.size()), text.size()));
+  constexpr std::string_view blanks = " \t\n\v\f\r";
+  if (!text.starts_with(git_reference_begin)) return true;
+  text.remove_prefix(
+      std::min(text.find_first_not_of(blanks, git_reference_begin.size()), text.size()));
   return is_reference_name(text.substr(0, text.find_last_not_of(blanks) + 1));
 }
 
@@ -135,7 +136,7 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
   else if (of.name.starts_with("rebase-"))
     is_harmless = is_number(of.bytes);
   else
-    is_harmless = false; // what a name leads to, later on too, cannot be told from its contents
+    is_harmless = false; // no git of today writes it, or nobody needs it
   return is_harmless ? std::nullopt : std::optional<std::string>("");
 }
 

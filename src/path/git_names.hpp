@@ -82,6 +82,8 @@ inline constexpr struct {
 
 /// Where its references are, and the names of those beside HEAD that do not end so (refs.c).
 inline constexpr std::string_view git_references = "refs";
+/// How one begins that names another.
+inline constexpr std::string_view git_reference_begin = "ref:";
 inline constexpr std::string_view git_other_heads[] = {"AUTO_MERGE", "BISECT_EXPECTED_REV",
                                                        "MERGE_AUTOSTASH", "NOTES_MERGE_PARTIAL",
                                                        "NOTES_MERGE_REF"};

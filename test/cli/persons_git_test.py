@@ -148,6 +148,7 @@ FOLLOWED |= {
                                      "echo 'ref: refs/heads/../../../hooks/post-checkout' > .git/refs/stash"], "echo two > tracked; git stash; git checkout -q -b new"),
     "a reference outside": ("", [f"echo '{UP}/written' > .git/HEAD"], COMMIT),
     "a reference beside HEAD": ("", [f"echo '{UP}/written' > .git/ORIG_HEAD"], "git reset -q --hard"),
+    "a reference behind many blanks": ("git checkout -q -b m", ["python3 -c \"open('.git/refs/heads/m', 'w').write('ref:' + ' ' * 300000 + 'refs/heads/../../../../outside/written\\n')\""], COMMIT),
     "a reference of a worktree": ("git worktree add -q wt 2>/dev/null", ["echo 'ref: refs/heads/../../../../outside/written' > .git/worktrees/wt/HEAD"], "cd wt; " + COMMIT),
     "a reference of another repository": (SECRET, [f"echo '{UP}/precious/.git/refs/heads/main' > .git/refs/tags/t"], "git update-ref refs/tags/t HEAD"),
     "packs that are named": ("git init -q $OUT/p; cd $OUT/p; git commit -q --allow-empty -m s; git repack -q -a -d; for i in idx pack; do cp .git/objects/pack/*.$i ../known.$i; done",
@@ -327,6 +328,11 @@ class PersonsGit(unittest.TestCase):
             "its own repository": ([own], "git -C sub fetch -q origin"),
             "its own, a link": (["ln -s {0} peer; make sub; git -C sub remote add origin ../peer"], "git -C sub fetch -q origin"),
             "its own, two steps up": (["mkdir d; make d/sub; ln -s {0}/.. d/x; git -C d/sub remote add origin ../x/private"], "git -C d/sub fetch -q origin"),
+            "its own, a home": (["make sub; mkdir sub/~; git init -q sub/~/secret; git -C sub remote add origin '~/secret'"], "git -C sub fetch -q origin"),
+            "its own, a decoy of a URL": (["make sub; mkdir -p sub/file:{0}; git init -q sub/file:{0}; git -C sub remote add origin file://{0}"], "git -C sub fetch -q origin"),
+            "its own, a decoy beside": (["make sub; mkdir -p d/x/.git; ln -s {0} d/x.git; git -C sub remote add origin ../d/x"], "git -C sub fetch -q origin"),
+            "a name that is a path": (["git config 'remote.{0}.url' {0}; git config 'remote.{0}.fetch' '" + refs + "'; git config branch.main.remote {0}; git config branch.main.merge refs/heads/main"],
+                                      "git fetch -q"),
             "its own, a URL": (["make sub; git -C sub remote add origin file://{0}"], "git -C sub fetch -q origin"),
             "its own, a repository that becomes a link": (["git init -q peer; make sub; git -C sub remote add origin ../peer",
                                                            "mv peer old || rm -rf peer; ln -sT {0} peer"], "git -C sub fetch -q origin"),
@@ -337,7 +343,7 @@ class PersonsGit(unittest.TestCase):
                     shutil.rmtree(self.canary.parent, ignore_errors=True)
                     workspace = self.repository(f"{name}-{confined}".replace(" ", "-").replace(",", ""))
                     private = self.canary.parent / "private"
-                    self.sh(f"git init -q {private}; cd {private}; echo the secret > s; git add s; git commit -qm s", workspace)
+                    self.sh(f"ln -sfn {private} $HOME/secret; git init -q {private}; cd {private}; echo the secret > s; git add s; git commit -qm s", workspace)
                     command = [PADDOCK, "exec", "--workspace", str(workspace), "--"] if confined else []
                     for step in steps:
                         told = subprocess.run([*command, "sh", "-c", self.script(step.format(private))], cwd=workspace, env=self.environment,

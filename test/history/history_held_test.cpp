@@ -466,8 +466,12 @@ TEST_F(HistoryHeld, RulesThatCannotBeReadAreNotTakenForNone) {
   };
   const auto another = open_as(history::session::look); // so that the next one is not the first
   ASSERT_THAT(another, IsOk());
-  for (const std::string& bytes : {whole.substr(0, whole.size() - 1), "x" + whole, std::string("?"),
-                                   std::string((std::size_t{1} << 20U) + 1, 'x')}) {
+  std::string flipped = whole;
+  flipped[flipped.find(".git") + 1] ^= 1;
+  const std::string cut = whole.substr(0, whole.find('\0') + 1);
+  for (const std::string& bytes :
+       {whole.substr(0, whole.size() - 1), "x" + whole, std::string("?"), flipped, cut,
+        std::string(), std::string((std::size_t{1} << 20U) + 1, 'x')}) {
     std::ofstream(rules, std::ios::binary | std::ios::trunc) << bytes;
     is_refused(bytes.substr(0, 20).c_str());
     EXPECT_EQ(tree.content(rules.substr(tree.path().size() + 1)), bytes);
@@ -476,6 +480,8 @@ TEST_F(HistoryHeld, RulesThatCannotBeReadAreNotTakenForNone) {
   fs::create_directory(rules);
   is_refused("a directory");
   fs::remove(rules);
+  EXPECT_FALSE(open_as(history::session::look)); // they are lost, until a server writes its own
+  EXPECT_FALSE(known());
   // The control.
   EXPECT_THAT(open_as(history::session::serve), IsOk());
   EXPECT_THAT(known(), IsOk());

@@ -130,7 +130,7 @@ TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
     for (const char* lines : {R"({"path":"wide","firstLine":2,"lastLine":2})",
                               R"({"path":"wide","firstLine":2})"}) {
       const auto cut = call("readTextFile", lines);
-      EXPECT_EQ("line 2 is cut off after 65536 bytes; exec shows the rest: sed -n 2p wide | tail "
+      EXPECT_EQ("line 2 is cut off after 65536 bytes; if exec is offered, it shows the rest: sed -n 2p wide | tail "
                 "-c +65537",
                 cut.string("notice"));
       EXPECT_EQ(line.substr(0, 65536), cut.string("content"));

@@ -27,7 +27,7 @@ namespace paddock {
   X(image_bytes_max,         15ull * 1024 * 1024,  1u,           "image-bytes",              "file accepted by readImageFile")                                       \
   X(pdf_bytes_max,           30ull * 1024 * 1024,  1u,           "pdf-bytes",                "file accepted by readPdfFile")                                         \
   X(read_bytes_max,          4ull * 1024 * 1024,   1u,           "read-bytes",               "text returned by one readTextFile call")                               \
-  X(read_page_bytes_max,     0u,                   0u,           "read-page-bytes",          "text of one readTextFile call, but for from and to; of more its beginning is returned; 0: no page") \
+  X(read_page_bytes_max,     0u,                   0u,           "read-page-bytes",          "text of one readTextFile call without from and to; longer text is cut at the end of a line; 0: no limit") \
   X(edit_file_bytes_max,     256ull * 1024 * 1024, 1u,           "edit-file-bytes",          "size of a file that is edited")                                        \
   X(list_entries_max,        10'000u,              1u,           "list-entries",             "entries returned by one listDirectory call")                           \
   X(exec_output_bytes_max,   1ull * 1024 * 1024,   1024u,        "exec-output-bytes",        "kept of each output stream of one command (head and tail)")            \

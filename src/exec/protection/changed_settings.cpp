@@ -93,8 +93,8 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   for (const std::string& each : left_out)
     told += (&each == &left_out.front() ? "" : ", ") + each;
   return told + "; a command may set remotes, branches and user, unless they run a program or name "
-                "a path at which no repository of the workspace is; pass other settings with git "
-                "-c, or a person can set them";
+                "a path without a repository in the workspace; pass other settings with git -c, "
+                "or ask a person to set them";
 }
 
 std::vector<std::string> changed_settings::carry_over() const {

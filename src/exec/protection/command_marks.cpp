@@ -24,7 +24,7 @@ namespace paddock {
 namespace {
 
 constexpr std::string_view begun_suffix = ".new";
-constexpr std::string_view outside_word = "outside";
+constexpr std::string_view outside_word = "outside", readable_word = "readable";
 constexpr std::uint64_t mark_bytes_max = std::uint64_t{64} << 20U;
 constexpr std::int64_t touch_ms = 1'000;
 /// Of file times against the clock, and of a process that is kept waiting.
@@ -43,6 +43,8 @@ std::string rendered_mark(const workspace_then& then) {
   std::ostringstream outside;
   for (const std::string& each : then.outside)
     outside << outside_word << ' ' << std::quoted(each) << '\n';
+  for (const std::string& each : then.readable)
+    outside << readable_word << ' ' << std::quoted(each) << '\n';
   return (then.complete ? "whole " : "partial ") + std::to_string(then.began_ns) + '\n' +
          outside.str() + then.entries.render() + "end\n";
 }
@@ -57,6 +59,8 @@ std::optional<workspace_then> mark_in(const std::string& text) {
   while (in >> word && word != "end") {
     if (word == outside_word)
       in >> std::quoted(then.outside.emplace_back());
+    else if (word == readable_word)
+      in >> std::quoted(then.readable.emplace_back());
     else if (!then.entries.parse(word, in))
       return std::nullopt;
   }

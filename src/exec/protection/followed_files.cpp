@@ -48,7 +48,9 @@ void repository_sweep::look_at_followed(const std::string& path) {
     if (!directory) continue;
     const auto text = text_of_file(directory->get(), name.c_str(),
                                    is_of_index(name) ? git_index_bytes_max : git_file_bytes_max);
-    if (!text && is_git_reference(each.path)) continue; // longer than any that leads to another
+    const bool is_long_list = !text && is_git_reference(each.path) && // such as FETCH_HEAD
+                              !may_begin_with(directory->get(), name.c_str(), git_reference_begin);
+    if (is_long_list) continue;
     const auto kept = text ? what_stays(repository->get(), path, each.path, *text, is_fresh)
                            : std::optional<std::string>("");
     if (!kept) continue;
@@ -61,7 +63,7 @@ void repository_sweep::look_at_followed(const std::string& path) {
   }
 }
 
-/// Without a link on the way, which git follows to what has been in conflict.
+/// Without a link on the way, which git follows when it reads a file after a conflict.
 bool repository_sweep::is_path_of_worktree(const std::string& path,
                                            std::string_view written) const {
   if (then_.is_hidden(written)) return false;
@@ -80,8 +82,10 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
     if (file == "gitdir") return target_of(path, written).has_value();
     const auto objects = strip_root_prefix(written, top_name_);
     if (!objects) return !is_fresh;
-    return file_name(*objects) == git_directories[0] &&
-           is_repository(std::string(parent(*objects))) && open(std::string(*objects)).has_value();
+    const auto there = open(std::string(*objects));
+    if (!is_fresh) return there || tells_absence(there.error());
+    return there && file_name(*objects) == git_directories[0] &&
+           is_repository(std::string(parent(*objects)));
   };
   const std::size_t object_bytes = is_of_index(file) ? object_bytes_of(repository) : 0;
   return harmless_rest({file, bytes, object_bytes, leads_inside});

@@ -26,6 +26,13 @@ std::optional<std::string> text_of_file(int directory, const char* name, std::si
   return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
+bool may_begin_with(int directory, const char* name, std::string_view begin) {
+  const auto file = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  std::string read(begin.size(), '\0');
+  const auto size = file ? sys::read(file->get(), read) : result<std::size_t>(file.error());
+  return !size || read == begin;
+}
+
 void write_git_file(int directory, const char* name, std::string_view text, unsigned mode) {
   const auto fresh =
       sys::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -85,13 +92,14 @@ std::vector<followed_entry> files_followed(int repository) {
 }
 
 std::size_t object_bytes_of(int repository) {
-  auto text = text_of_file(repository, "config");
-  if (!text) text = text_of_file(repository, "../../config");
+  const bool is_of_worktree = sys::status_at(repository, "commondir").has_value();
+  const auto text = text_of_file(repository, is_of_worktree ? "../../config" : "config");
   git_settings settings(text ? std::string_view(*text) : std::string_view());
+  std::size_t bytes = git_sha1_bytes;
   while (const auto each = settings.next())
-    if (each->section == "extensions" && each->key == "objectformat" && each->value == "sha256")
-      return git_sha256_bytes;
-  return git_sha1_bytes;
+    if (each->section == "extensions" && each->key == "objectformat") // the last one counts
+      bytes = each->value == "sha256" ? git_sha256_bytes : git_sha1_bytes;
+  return bytes;
 }
 
 std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns) {
@@ -103,11 +111,12 @@ std::vector<followed_entry> references_since(int repository, std::int64_t change
                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const auto take = [&](std::string_view name, unsigned char type) {
       std::string path = join(at, name);
-      if (!is_git_reference(path)) return true;
-      if (type == DT_DIR) pending.push_back(std::move(path));
-      if (type != DT_REG) return true;
+      if (!is_git_reference(path) || type == DT_LNK) return true;
       const auto status = sys::status_at(repository, path.c_str(), AT_SYMLINK_NOFOLLOW);
-      if (status && status->changed_ns >= changed_ns) found.push_back({std::move(path), *status});
+      if (status && status->kind == entry_kind::directory)
+        pending.push_back(std::move(path));
+      else if (status && status->changed_ns >= changed_ns)
+        found.push_back({std::move(path), *status});
       return true;
     };
     if (fd) (void)for_each_entry(fd->get(), take).has_value();
@@ -123,6 +132,9 @@ void for_each_link(int directory, const std::string& path, const on_entry& call,
     const auto fd = sys::openat(directory, at.empty() ? "." : at.c_str(),
                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const auto take = [&](std::string_view name, unsigned char type) {
+      if (type == DT_UNKNOWN)
+        if (const auto there = sys::status_at(fd->get(), name.data(), AT_SYMLINK_NOFOLLOW))
+          type = there->kind == entry_kind::symlink ? DT_LNK : DT_DIR;
       if (type == DT_LNK) call(join(path, at), name);
       if (type == DT_DIR) pending.push_back(join(at, name));
       if (!at.empty() && (name == git_directory || name == git_marks[0]))
@@ -148,6 +160,8 @@ std::string repository_of(const std::string& directory) {
 }
 
 bool leads_to_repository(int top, std::string directory, std::string_view path) {
+  // Git expands the first and takes the second for a URL; an empty one undoes others before it.
+  if (path.empty() || path.starts_with('~') || path.starts_with("file:")) return false;
   if (is_absolute(path)) {
     const auto inside = strip_root_prefix(path, sys::name_of(top));
     if (!inside) return false;
@@ -161,16 +175,18 @@ bool leads_to_repository(int top, std::string directory, std::string_view path) 
     }
     path.remove_prefix(std::min(path.find('/'), path.size() - 1) + 1);
   }
-  // With `..` further on it would matter what is a link by then.
+  // With `..` further on, a later link would matter.
   const std::string led = path.empty() || path == "." ? directory : join(directory, path);
   if (("/" + led + "/").find("/../") != std::string::npos) return false;
   const auto fd = resolve::open_strict(resolve::scope_beneath(top), led.empty() ? "." : led,
                                        O_PATH | O_DIRECTORY);
   if (!fd) return false;
   const auto git = sys::status_at(fd->get(), git_directory.data(), AT_SYMLINK_NOFOLLOW);
-  return (git && git->kind == entry_kind::directory) || is_git_repository([&](const char* name) {
-           return sys::status_at(fd->get(), name).has_value();
-         });
+  const std::string beside = led.substr(0, led.find_last_not_of('/') + 1) + ".git";
+  const bool has_other = (git && git->kind != entry_kind::directory) || // git takes these, too
+                         sys::status_at(top, beside.c_str(), AT_SYMLINK_NOFOLLOW).has_value();
+  const auto has = [&](const char* name) { return sys::status_at(fd->get(), name).has_value(); };
+  return !has_other && (git || is_git_repository(has));
 }
 
 unlocked_directory::unlocked_directory(int fd) : fd_(fd) {

@@ -24,6 +24,9 @@ inline constexpr unsigned owner_may = 0700;
 [[nodiscard]] std::optional<std::string> text_of_file(int directory, const char* name,
                                                       std::size_t bytes_max = git_file_bytes_max);
 
+/// Whether a file does, or cannot be read.
+[[nodiscard]] bool may_begin_with(int directory, const char* name, std::string_view begin);
+
 /// Where nothing is; without a word of what fails.
 void write_git_file(int directory, const char* name, std::string_view text, unsigned mode);
 
@@ -54,9 +57,8 @@ struct followed_entry {
 using on_entry = std::function<void(const std::string& directory, std::string_view name)>;
 /// Calls for each link in a directory of git's own and in those beneath it, and for what makes a
 /// repository of one of those.
-void for_each_link(
-    int directory, const std::string& path, const on_entry& call,
-    const on_entry& makes_repository = [](const auto&, auto) {});
+void for_each_link(int directory, const std::string& path, const on_entry& call,
+                   const on_entry& makes_repository);
 
 /// The repository that a directory outside of the workspace is, or is a folder of; empty: none.
 [[nodiscard]] std::string repository_of(const std::string& directory);

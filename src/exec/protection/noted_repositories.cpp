@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <string>
 
 namespace paddock {
@@ -39,12 +40,20 @@ void note_outside(const std::vector<std::string>& directories, entries_before& i
         sys::status_at(AT_FDCWD, join(directory, name).c_str(), AT_SYMLINK_NOFOLLOW);
     if (status) into.add(*status);
   };
+  const auto all = sys::openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!all) return;
+  const auto note_repository = [&](const std::string& directory, std::string_view name) {
+    const std::string path = name == git_directory ? join(directory, name) : directory;
+    const auto status = sys::status_at(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (status)
+      into.add(*status, led_to(all->get(), path.substr(std::min(path.find_first_not_of('/'), path.size())), status->kind));
+  };
   for (const std::string& each : directories) {
     const std::string repository = repository_of(each);
     if (repository.empty()) continue;
     note_followed(AT_FDCWD, repository, into);
     const auto fd = sys::openat(AT_FDCWD, each.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd) for_each_link(fd->get(), each, note);
+    if (fd) for_each_link(fd->get(), each, note, note_repository);
   }
 }
 

@@ -131,13 +131,17 @@ void repository_sweep::look_at_configuration(int directory, const std::string& p
     return led && directories_.contains(*led) && !is_of_git(*led);
   };
   const auto is_local = [&](std::string_view written) {
-    const bool is_seen = std::ranges::any_of(then_.readable,
-                                             [&](const std::string& each) {
-                                               return strip_root_prefix(written, each).has_value();
-                                             }) &&
-                         ("/" + std::string(written) + "/").find("/../") == std::string::npos;
+    const auto led = is_absolute(written) ? sys::openat(AT_FDCWD, std::string(written).c_str(),
+                                                        O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                          : result<file_descriptor>(error{});
+    const std::string there = led ? sys::name_of(led->get()) : std::string();
+    const bool is_seen = led && std::ranges::any_of(then_.readable, [&](const std::string& each) {
+                           return strip_root_prefix(there, each).has_value();
+                         });
+    // Git goes from the worktree, which only of this one is known.
+    const bool is_known = !is_outside_ && (is_absolute(written) || is_git_directory(path));
     const std::string tree(is_git_directory(path) ? parent(path) : path);
-    return is_seen || (!is_outside_ && leads_to_repository(top_, tree, written));
+    return is_seen || (is_known && leads_to_repository(top_, tree, written));
   };
   std::optional<std::string> kept;
   if (auto copied = settings_behind(directory, name)) {
@@ -194,12 +198,12 @@ void repository_sweep::look_into(const std::string& path, const file_status& sta
   if (found_.moved.size() != before) found_.changed.push_back(status);
 }
 
-/// Git itself makes no repository among its own files.
+/// Git makes its worktrees and submodules here, and earlier ones are left alone.
 void repository_sweep::look_at_made(const std::string& directory, std::string_view name) {
   const bool is_inside = name == git_directory;
   const std::string path = is_inside ? join(directory, name) : directory;
   const auto status = sys::status_at(top_, path.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (!status) return;
+  if (!status || !is_new(*status, led_to(top_, path, status->kind))) return;
   const auto has = [&](const char* mark) {
     return sys::status_at(top_, join(path, mark).c_str()).has_value();
   };

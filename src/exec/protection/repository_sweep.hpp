@@ -21,7 +21,7 @@
 
 namespace paddock {
 
-/// Times of files are those of the last tick of a clock.
+/// File times lag behind by up to a tick of the clock.
 inline constexpr std::int64_t file_time_step_ns = 20'000'000;
 
 [[nodiscard]] inline bool is_of_submodule(std::string_view path) {
@@ -45,7 +45,7 @@ private:
   [[nodiscard]] std::optional<std::size_t> rule_of(std::string_view name) const;
   [[nodiscard]] bool is_new(const file_status& status,
                             const std::optional<file_status>& leads_to = {}) const;
-  /// Of what is looked at whoever made it.
+  /// For entries of any author.
   [[nodiscard]] bool is_changed(const file_status& status) const {
     return status.changed_ns >= then_.began_ns - file_time_step_ns;
   }

@@ -83,7 +83,7 @@ void write_schema(json_writer& out, const parameter& p) {
 
 void write_object_schema(json_writer& out, std::span<const parameter> members) {
   out.member("type", "object");
-  out.key("properties").begin_object(); // some hosts refuse a schema without
+  out.key("properties").begin_object(); // some hosts refuse a schema without it
   for (const parameter& p : members)
     write_schema(out.key(p.name), p);
   out.end_object();

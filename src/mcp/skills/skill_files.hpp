@@ -23,7 +23,8 @@ inline constexpr std::uint64_t published_bytes_max = std::uint64_t{16} * 1024 * 
 /// The directory of a skill, relative to the root, as it is spelled without links.
 [[nodiscard]] result<std::string> directory_of(const skill_store& store, const skill& s);
 
-/// One file of the skill; in its SKILL.md the values of `metadata` are texts. Errors: those of read_file; escapes_root for a file behind a link.
+/// One file of the skill. In SKILL.md all values of `metadata` become texts. Errors: those of
+/// read_file; escapes_root for a file behind a link.
 [[nodiscard]] result<file_content> read_skill_file(const skill_store& store,
                                                    std::string_view directory,
                                                    std::string_view path,

@@ -57,7 +57,8 @@ tool_result command_not_started(const root& root, const command_error& e, const 
                                 std::string_view directory, toolset offered) {
   if (e.code == error_code::confinement_unavailable) return not_confined(e.confinement);
   const std::string& program = run.argv.front();
-  if (std::string_view(e.operation) == "helper" && e.code == error_code::unsupported) return helper_does_not_run(e, run);
+  if (std::string_view(e.operation) == "helper" && e.code == error_code::unsupported)
+    return helper_does_not_run(e, run);
   std::string told = start_hint(root, e, run, directory, hint_reader::model);
   const bool is_name = program.find('/') == std::string::npos || program.front() == '~';
   if (told.starts_with("no such program") && (is_name || program.find(' ') != std::string::npos))
@@ -193,7 +194,8 @@ constexpr const char* left_running =
 std::string notice_of(const root& root, const command& run, const command_outcome& o,
                       const kept_output& kept) {
   std::string notice;
-  if (o.exit_code == 0) notice = command_hint(root, run, o, hint_reader::model);
+  if (o.ended == ending::exited && o.exit_code == 0)
+    notice = command_hint(root, run, o, hint_reader::model);
   if (!notice.empty()) notice.erase(0, 2); // "; "
   const auto add = [&](std::string_view text) {
     notice.append(notice.empty() ? "" : "; ").append(text);

@@ -202,14 +202,18 @@ std::string no_lines_notice(const line_range& range, const line_slice& slice) {
 }
 
 /// How to go on behind a page.
-std::string way_on(const shown_lines& page, std::string_view path, bool is_decoded) {
+std::string way_on(const shown_lines& page, std::string_view path, bool is_decoded,
+                   bool is_whole_file) {
   if (page.part != shown_part::part_of_line)
-    return "read on with firstLine " + std::to_string(page.to + 1);
+    return "read on with firstLine " + std::to_string(page.to + 1) +
+           (is_whole_file ? "" : " and a lastLine");
   const std::string line = std::to_string(page.to), bytes = std::to_string(page.text.size());
   const std::string what = "line " + line + " is cut off after " + bytes + " bytes";
-  if (is_decoded) return what;
-  return what + "; exec shows the rest: sed -n " + line + "p " + shown(path) + " | tail -c +" +
-         std::to_string(page.text.size() + 1);
+  constexpr std::string_view plain = // for a shell
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
+  if (is_decoded || path.find_first_not_of(plain) != path.npos) return what;
+  return what + "; if exec is offered, it shows the rest: sed -n " + line + "p " + shown(path) +
+         " | tail -c +" + std::to_string(page.text.size() + 1);
 }
 
 tool_result read_answer(const call& c, const shown_lines& slice, std::string_view encoding,
@@ -227,14 +231,14 @@ tool_result read_answer(const call& c, const shown_lines& slice, std::string_vie
   if (slice.part != shown_part::all) {
     out.writer().key("truncated").boolean(true);
     notice += (notice.empty() ? "" : "; ") +
-              way_on(slice, path_argument(c, "path"), !encoding.empty());
+              way_on(slice, path_argument(c, "path"), !encoding.empty(), !hash.empty());
   }
   if (!notice.empty()) out.text("notice", notice);
   if (!hash.empty()) out.text("hash", hash);
   return out.take();
 }
 
-/// Whether what is asked for comes in pages: not the lines that base counts.
+/// Whether the answer comes in pages: not for the lines that base counts.
 bool is_paged(const workspace_state& state, const call& c) {
   return state.options.tools == toolset::coding && state.limits.read_page_bytes_max > 0 &&
          !integer_argument(c, "from") && !integer_argument(c, "to");

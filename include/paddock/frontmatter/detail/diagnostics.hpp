@@ -69,7 +69,7 @@ namespace paddock::frontmatter {
   X(compatibility_empty,    "compatibility-empty",    warning, "compatibility is empty; remove it or say what the skill needs")                 \
   X(compatibility_too_long, "compatibility-too-long", warning, "compatibility is longer than 500 characters; shorten it")                       \
   X(metadata_not_map,       "metadata-not-map",       warning, "metadata has to be a mapping of keys to texts")                                 \
-  X(metadata_not_text,      "metadata-not-text",      warning, "a value of metadata is not text, which MCP clients get as text; put it in double quotes") \
+  X(metadata_not_text,      "metadata-not-text",      warning, "a metadata value is not text; MCP clients get it as text; put it in double quotes") \
   X(allowed_tools_not_string, "allowed-tools-not-string", warning, "allowed-tools has to be text, with spaces between the tools")
 // clang-format on
 
