@@ -78,7 +78,10 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
   if (name == common_name) return *bytes == "../..\n";
   if (const auto file = beneath(*repository, path); is_git_followed(file))
     return !harmless_rest(
-        {.name = file, .bytes = *bytes, .leads_inside = [&](auto written) {
+        {.name = file,
+         .bytes = *bytes,
+         .leads_inside = [&](auto written) { // a link may come in front of objects
+           if (file_name(file) != "gitdir") return false;
            return strip_root_prefix(normalize_lexically(written), of.workspace->path()).has_value();
          }});
   const auto none = [](std::string_view) { return false; };

@@ -68,6 +68,7 @@ constexpr struct {
     {"branch.", " remote merge rebase description pushremote "},
     {"remote.", " url fetch pushurl push tagopt prune prunetags mirror skipdefaultupdate "
                 "skipfetchall followremotehead "},
+    {"submodule", " active "},
     {"submodule.", " url active path branch "},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "path/git_followed.hpp"
 
+#include "path/git_configuration.hpp"
 #include "path/git_names.hpp"
 
 #include <paddock/path/lexical_path.hpp>
@@ -39,6 +40,23 @@ std::string steps_without_programs(std::string_view text) {
 bool is_number(std::string_view text) {
   const std::size_t end = text.find_first_not_of("0123456789");
   return end == text.npos || text.substr(end) == "\n";
+}
+
+/// One of git's own: for another it runs `git merge-NAME`, which may write any file.
+bool is_strategy(std::string_view text) {
+  constexpr std::string_view known[] = {"ort",     "recursive", "resolve",
+                                        "octopus", "ours",      "subtree"};
+  return std::ranges::find(known, text.substr(0, text.find_last_not_of('\n') + 1)) !=
+         std::end(known);
+}
+
+/// Options of `git cherry-pick`, as a configuration.
+bool has_strategies(std::string_view text) {
+  git_settings settings(text);
+  bool all = true;
+  while (const auto each = settings.next())
+    all = all && (each->key != "strategy" || is_strategy(each->value.value_or("")));
+  return all && !settings.broken();
 }
 
 /// Options of `git am` for `git apply`, quoted for a shell: others write a file, or lead elsewhere.
@@ -98,6 +116,7 @@ bool is_git_reference(std::string_view name) {
 
 bool is_git_followed(std::string_view name) {
   return is_git_reference(name) ||
+         (file_name(name) == "gitdir" && parent(parent(name)) == "worktrees") ||
          std::ranges::find(git_followed, name) != std::end(git_followed) ||
          std::ranges::any_of(git_followed_in, [&](const auto& each) {
            return parent(name) == each.directory && file_name(name).starts_with(each.prefix);
@@ -127,12 +146,14 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
     is_harmless = all_parts(of.bytes, '\n', [&](std::string_view each) {
       return each.empty() || each.starts_with('#') || of.leads_inside(each);
     });
-  else if (of.name == "gitdir")
+  else if (file_name(of.name) == "gitdir")
     is_harmless = of.leads_inside(of.bytes.substr(0, of.bytes.find_last_not_of("\r\n") + 1));
   else if (of.name.ends_with("apply-opt"))
     is_harmless = has_usual_options(of.bytes);
-  else if (of.name.ends_with("strategy") || of.name.ends_with("opts")) // a program of that path
-    is_harmless = of.bytes.find('/') == of.bytes.npos;
+  else if (of.name.ends_with("strategy"))
+    is_harmless = is_strategy(of.bytes);
+  else if (of.name.ends_with("opts"))
+    is_harmless = has_strategies(of.bytes);
   else if (of.name.starts_with("rebase-"))
     is_harmless = is_number(of.bytes);
   else

@@ -97,6 +97,18 @@ private:
 
 } // namespace
 
+/// The control: one that refuses everything would come through every row.
+TEST(ThroughApply, AnHonestPatchIsApplied) {
+  const std::string top = testing::TempDir() + "through_apply." + std::to_string(::getpid());
+  const std::string workspace = top + "/workspace";
+  std::filesystem::create_directories(workspace);
+  const auto [output, status] =
+      run_apply(workspace, patch_for({.what = action::write, .path = "f", .other = "text"}));
+  EXPECT_EQ(status, 0) << output;
+  EXPECT_TRUE(std::filesystem::exists(workspace + "/f"));
+  std::filesystem::remove_all(top);
+}
+
 std::unique_ptr<performer> through_apply(const std::string& workspace, workspaces of) {
   return std::make_unique<apply>(workspace, std::move(of));
 }

@@ -148,6 +148,14 @@ FOLLOWED |= {
                                      "echo 'ref: refs/heads/../../../hooks/post-checkout' > .git/refs/stash"], "echo two > tracked; git stash; git checkout -q -b new"),
     "a reference outside": ("", [f"echo '{UP}/written' > .git/HEAD"], COMMIT),
     "a reference beside HEAD": ("", [f"echo '{UP}/written' > .git/ORIG_HEAD"], "git reset -q --hard"),
+    "a strategy that is a command": (
+        "for i in 1 2 3 4; do echo $i > n$i; git add n$i; git commit -qm $i; done; GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~3; git commit -q --amend -m changed",
+        ["N=$(sed -n 's/^pick \\([0-9a-f]*\\).*/\\1/p' .git/rebase-merge/git-rebase-todo | head -1); N=$(git rev-parse $N); B=$(git rev-parse $N^); H=$(git rev-parse HEAD); "
+         "ln -s $OUT/precious/x $B; ln -s $OUT/precious/x $H; echo evil > $N; echo file > .git/rebase-merge/strategy; echo $B $H $N | tr ' ' '\\n' >> .git/info/exclude"],
+        "git rebase --continue"),
+    "references that are moved there": ("", [f"mkdir -p .git/q/heads; echo '{UP}/written' > .git/q/stash; git pack-refs --all; sleep 0.1", "cd .git; mv refs old; mv q refs; cp -r old/. refs"],
+                                        "echo two > tracked; git stash"),
+    "a worktree without a HEAD": ("", ["mkdir -p .git/worktrees/w; echo $OUT/precious/.git > .git/worktrees/w/gitdir"], "git worktree repair"),
     "a reference behind many blanks": ("git checkout -q -b m", ["python3 -c \"open('.git/refs/heads/m', 'w').write('ref:' + ' ' * 300000 + 'refs/heads/../../../../outside/written\\n')\""], COMMIT),
     "a reference of a worktree": ("git worktree add -q wt 2>/dev/null", ["echo 'ref: refs/heads/../../../../outside/written' > .git/worktrees/wt/HEAD"], "cd wt; " + COMMIT),
     "a reference of another repository": (SECRET, [f"echo '{UP}/precious/.git/refs/heads/main' > .git/refs/tags/t"], "git update-ref refs/tags/t HEAD"),
@@ -164,6 +172,7 @@ FOLLOWED |= {
                               "echo $T > .git/NOTES_MERGE_PARTIAL; echo 'ref: refs/notes/commits' > .git/NOTES_MERGE_REF; mkdir .git/NOTES_MERGE_WORKTREE; "
                               "ln -s $OUT/precious/x .git/NOTES_MERGE_WORKTREE/$H"], "git notes merge --commit"),
     "a submodule's worktree that is moved": ("", [f"{MAKE} mkdir -p a/b a/outside; git init -q a/b/r; cd a/b/r; {SUBMODULE}../../outside", "mv a/b/r r"], "cd r/sub; git stash"),
+    "a submodule's worktree behind a link that is moved": ("", [f"{MAKE} mkdir lk lk/dep q; ln -s $OUT q/dep; {SUBMODULE}lk/dep; sleep 0.1", "mv lk l2; mv q lk"], "cd sub; git stash"),
     "a submodule's worktree that becomes a link": ("", [f"{MAKE} mkdir ln; {SUBMODULE}ln", "rm -r ln; ln -s $OUT ln"], "cd sub; git stash"),
 }
 PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commit -qam mine", "checkout -qf main", "checkout -qf later", "status"]
@@ -381,7 +390,7 @@ class PersonsGit(unittest.TestCase):
     def test_what_git_follows_is_not_written_by_file_tools(self):
         server = Server(self.repository("tools"), "--exec", "off", environment=self.environment)
         for path in [".git/MERGE_RR", ".git/index", ".git/rebase-apply/apply-opt", ".git/objects/info/alternates", ".git/refs/stash", ".git/refs/heads/x",
-                     ".git/ORIG_HEAD", ".git/modules/m/refs/x", ".git/worktrees/w/gitdir", ".git/objects/pack/multi-pack-index"]:
+                     ".git/ORIG_HEAD", ".git/modules/m/refs/x", ".git/worktrees/w/gitdir", ".git/objects/pack/multi-pack-index", ".git/remotes/x", ".git/branches/x"]:
             self.assertIn("git keeps its own there", server.call("writeTextFile", path=path, text="x\n")["message"])
         server.close()
 

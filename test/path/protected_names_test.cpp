@@ -292,7 +292,7 @@ TEST_P(protected_names_test, directories_and_links_do_not_move_in_what_git_keeps
   for (const char* file :
        {"ws/evil/config", "ws/evil/HEAD", "ws/evil/objects/1", "ws/.git/modules/lib/HEAD",
         "ws/.git/refs/heads/main", "ws/x.git/HEAD", "ws/x.git/objects/1",
-        "ws/x.git/worktrees/w/HEAD", "ws/x.git/branches/b", "ws/modules/m/f"})
+        "ws/x.git/worktrees/w/HEAD", "ws/x.git/others/b", "ws/modules/m/f"})
     put(file);
   t.link("ws/door", "evil");
   t.link("ws/to_git", ".git");
@@ -318,7 +318,7 @@ TEST_P(protected_names_test, directories_and_links_do_not_move_in_what_git_keeps
   // The controls: a file, directories that git does not keep, and without any rule of git's.
   EXPECT_THAT(moved(r, "f", ".git/f"), IsOk());
   EXPECT_THAT(moved(r, "modules/m", "modules/n"), IsOk());
-  EXPECT_THAT(moved(r, "x.git/branches", "branches"), IsOk());
+  EXPECT_THAT(moved(r, "x.git/others", "others"), IsOk());
   EXPECT_THAT(moved(open({.protected_names = {{".envrc"}}}), "evil", ".git/modules/new"), IsOk());
 }
 

@@ -37,8 +37,11 @@ void repository_sweep::look_at_followed(const std::string& path) {
   const auto listed = sys::openat(repository->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (!listed) return;
   std::vector<followed_entry> all = files_followed(listed->get());
-  std::ranges::move(references_since(listed->get(), then_.began_ns - file_time_step_ns),
-                    std::back_inserter(all));
+  const auto whole = sys::status_at(listed->get(), "");
+  const bool is_known = whole && !is_new(*whole);
+  std::ranges::move(
+      references_since(listed->get(), is_known ? then_.began_ns - file_time_step_ns : 0),
+      std::back_inserter(all));
   for (const followed_entry& each : all) {
     const bool is_fresh = is_new(each.status);
     if (each.status.kind != entry_kind::file || !(is_fresh || depends_on_others(each.path)))
@@ -66,9 +69,17 @@ void repository_sweep::look_at_followed(const std::string& path) {
 /// Without a link on the way, which git follows when it reads a file after a conflict.
 bool repository_sweep::is_path_of_worktree(const std::string& path,
                                            std::string_view written) const {
-  if (then_.is_hidden(written)) return false;
+  std::optional<std::string> tree;
+  if (is_git_directory(path)) {
+    tree = parent(path);
+  } else if (const auto git = open(path)) { // where its `.git` is
+    const auto text = text_of_file(git->get(), "gitdir");
+    const auto led = text ? strip_root_prefix(without_line_ends(*text), top_name_) : std::nullopt;
+    if (led) tree = parent(*led);
+  }
+  if (!tree || then_.is_hidden(written)) return false;
   const auto file =
-      resolve::open_strict(resolve::scope_beneath(top_), join(parent(path), written), O_PATH);
+      resolve::open_strict(resolve::scope_beneath(top_), join(*tree, written), O_PATH);
   return file || tells_absence(file.error());
 }
 
@@ -77,9 +88,10 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
                                                         std::string_view bytes,
                                                         bool is_fresh) const {
   const auto leads_inside = [&](std::string_view written) {
-    if (is_outside_ || (file == git_conflicts && !is_git_directory(path))) return !is_fresh;
+    if (is_outside_) return !is_fresh;
     if (file == git_conflicts) return is_path_of_worktree(path, written);
-    if (file == "gitdir") return target_of(path, written).has_value();
+    if (file_name(file) == "gitdir")
+      return target_of(join(path, parent(file)), written).has_value();
     const auto objects = strip_root_prefix(written, top_name_);
     if (!objects) return !is_fresh;
     const auto there = open(std::string(*objects));
@@ -91,7 +103,8 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
   return harmless_rest({file, bytes, object_bytes, leads_inside});
 }
 
-/// Git puts the worktree of a submodule where a link leads that a command has put in its place.
+/// Git puts the worktree of a submodule where a link leads that a command has put in its place:
+/// then or by a command before.
 void repository_sweep::look_at_worktree(const std::string& path) {
   const auto rule = rule_of("config");
   const auto repository = rule ? open(path) : result<file_descriptor>(error{});
@@ -99,19 +112,11 @@ void repository_sweep::look_at_worktree(const std::string& path) {
   git_settings settings(text ? std::string_view(*text) : std::string_view());
   while (const auto each = settings.next()) {
     if (each->section != "core" || each->key != "worktree" || !each->value) continue;
-    std::string at(parent(git_around(path)));
-    std::string_view rest = *each->value;
-    while (!rest.empty()) {
-      const std::string name(next_component(rest)), place = at;
-      if (name == "..") continue;
-      at = join(at, name);
-      const auto status = sys::status_at(top_, at.c_str(), AT_SYMLINK_NOFOLLOW);
-      if (!status || status->kind == entry_kind::directory) continue;
-      const auto directory = open(place);
-      if (directory && status->kind == entry_kind::symlink && is_changed(*status))
-        (void)move_aside(directory->get(), name.c_str(), place, *rule);
-      break;
-    }
+    if (is_absolute(*each->value)) continue; // as git writes none
+    const auto at = resolve::collapse(join(path, *each->value));
+    const auto tree = at ? open(*at) : result<file_descriptor>(at.error());
+    if (tree || (at && tells_absence(tree.error()))) continue;
+    return look_at_configuration(repository->get(), path, "config", *rule);
   }
 }
 

@@ -84,6 +84,9 @@ std::vector<followed_entry> files_followed(int repository) {
   };
   for (const auto& [directory, prefix] : git_followed_in)
     add(directory, prefix);
+  add("worktrees", "");
+  for (std::string& each : names) // git asks no more of a worktree
+    if (parent(each) == "worktrees") each += "/gitdir";
   std::vector<followed_entry> there;
   for (std::string& each : names)
     if (const auto status = sys::status_at(repository, each.c_str(), AT_SYMLINK_NOFOLLOW))
@@ -103,19 +106,26 @@ std::size_t object_bytes_of(int repository) {
 }
 
 std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns) {
+  struct reference_directory {
+    std::string path;
+    bool is_whole; ///< it was moved, or one above: the times of what is in it tell nothing
+  };
   std::vector<followed_entry> found;
-  for (std::vector<std::string> pending{""}; !pending.empty();) {
-    const std::string at = std::move(pending.back());
+  for (std::vector<reference_directory> pending{{"", changed_ns == 0}}; !pending.empty();) {
+    const auto [at, is_whole] = std::move(pending.back());
     pending.pop_back();
     const auto fd = sys::openat(repository, at.empty() ? "." : at.c_str(),
                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const auto take = [&](std::string_view name, unsigned char type) {
-      std::string path = join(at, name);
+    const auto take = [&, &directory = at, &all = is_whole](std::string_view name,
+                                                            unsigned char type) {
+      std::string path = join(directory, name);
       if (!is_git_reference(path) || type == DT_LNK) return true;
       const auto status = sys::status_at(repository, path.c_str(), AT_SYMLINK_NOFOLLOW);
-      if (status && status->kind == entry_kind::directory)
-        pending.push_back(std::move(path));
-      else if (status && status->changed_ns >= changed_ns)
+      if (!status) return true;
+      const bool is_changed = all || status->changed_ns >= changed_ns;
+      if (status->kind == entry_kind::directory)
+        pending.push_back({std::move(path), is_changed});
+      else if (is_changed)
         found.push_back({std::move(path), *status});
       return true;
     };
@@ -161,7 +171,13 @@ std::string repository_of(const std::string& directory) {
 
 bool leads_to_repository(int top, std::string directory, std::string_view path) {
   // Git expands the first and takes the second for a URL; an empty one undoes others before it.
-  if (path.empty() || path.starts_with('~') || path.starts_with("file:")) return false;
+  if (path.empty() || path.starts_with('~')) return false;
+  if (constexpr std::string_view scheme = "file://"; path.starts_with(scheme)) {
+    path.remove_prefix(scheme.size());
+    if (!is_absolute(path)) return false;
+  } else if (path.starts_with("file:")) {
+    return false;
+  }
   if (is_absolute(path)) {
     const auto inside = strip_root_prefix(path, sys::name_of(top));
     if (!inside) return false;
@@ -182,9 +198,11 @@ bool leads_to_repository(int top, std::string directory, std::string_view path) 
                                        O_PATH | O_DIRECTORY);
   if (!fd) return false;
   const auto git = sys::status_at(fd->get(), git_directory.data(), AT_SYMLINK_NOFOLLOW);
-  const std::string beside = led.substr(0, led.find_last_not_of('/') + 1) + ".git";
-  const bool has_other = (git && git->kind != entry_kind::directory) || // git takes these, too
-                         sys::status_at(top, beside.c_str(), AT_SYMLINK_NOFOLLOW).has_value();
+  const std::string named = led.substr(0, led.find_last_not_of('/') + 1);
+  // Git takes these, too.
+  const bool has_other =
+      (git && git->kind != entry_kind::directory) ||
+      (!named.empty() && sys::status_at(top, (named + ".git").c_str(), AT_SYMLINK_NOFOLLOW));
   const auto has = [&](const char* name) { return sys::status_at(fd->get(), name).has_value(); };
   return !has_other && (git || is_git_repository(has));
 }

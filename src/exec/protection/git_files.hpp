@@ -47,7 +47,7 @@ struct followed_entry {
 /// `git_followed_in`.
 [[nodiscard]] std::vector<followed_entry> files_followed(int repository);
 
-/// Its references that were changed since then.
+/// Its references that were changed since then, or came with a directory that was; 0: all.
 [[nodiscard]] std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns);
 
 /// How long the names of objects are, as the configuration says, which a worktree shares with the

@@ -45,10 +45,6 @@ private:
   [[nodiscard]] std::optional<std::size_t> rule_of(std::string_view name) const;
   [[nodiscard]] bool is_new(const file_status& status,
                             const std::optional<file_status>& leads_to = {}) const;
-  /// For entries of any author.
-  [[nodiscard]] bool is_changed(const file_status& status) const {
-    return status.changed_ns >= then_.began_ns - file_time_step_ns;
-  }
   [[nodiscard]] bool is_repository(const std::string& path) const;
   [[nodiscard]] std::optional<std::string> target_of(std::string_view from,
                                                      std::string_view written) const;
