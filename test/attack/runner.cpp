@@ -250,10 +250,11 @@ void judge(const attempt& a, const answer& got, const session& s) {
       (s.how.interface == interface::coding || s.how.interface == interface::apply) &&
       changes_a_file(a.what);
   const bool comes_after_one = s.how.interface == interface::apply && !is_change_set;
-  if (is_change_set)
+  if (is_change_set) {
     EXPECT_TRUE(got.code || !want.code) << text(want.code) << ", not " << got.raw;
-  else if (!comes_after_one)
+  } else if (!comes_after_one) {
     EXPECT_EQ(text(got.code), text(want.code)) << got.raw;
+  }
   if (!want.code && !is_change_set && !comes_after_one) {
     EXPECT_NE(got.text.find(want.text), std::string::npos) << got.text << ", not " << want.text;
   }
