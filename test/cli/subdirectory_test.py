@@ -70,7 +70,7 @@ class Subdirectory(unittest.TestCase):
                                  sorted(judged.stdout.splitlines()))
         self.assertEqual(self.paddock("a/b", "find", "c", "..").stdout, "c\n../c\n")
         told = self.paddock("a/b", "find", "left.txt")
-        self.assertIn("most by /a/b/left.txt in ../../.gitignore:3", told.stderr)
+        self.assertIn("by /a/b/left.txt in ../../.gitignore:3", told.stderr)
         self.assertIn("left.txt\n", self.paddock("a/b", "find", "left.txt", "--no-ignore").stdout)
         self.assertIn("… 1 file, 5 B, ignored\n", self.paddock("a/b", "map").stdout)
 

@@ -120,23 +120,29 @@ TEST_F(tools_coding, a_long_file_is_read_page_by_page) {
     joined += "\n" + more.string("content");
     from = more.integer("to") + 1;
     EXPECT_EQ(from <= 20'000, more["truncated"].exists());
-    EXPECT_EQ(from <= 20'000, more.string("notice") == "read on with firstLine " +
-                                                           std::to_string(from));
+    EXPECT_EQ(from <= 20'000,
+              more.string("notice") == "read on with firstLine " + std::to_string(from));
   }
   EXPECT_TRUE(text == joined + "\n");
   const std::string line = std::string(100'000, 'a') + "end";
   for (const std::string& other : {line, line + "\nlast\n"}) {
     tree.file("wide", "one\n" + other);
-    for (const char* lines : {R"({"path":"wide","firstLine":2,"lastLine":2})",
-                              R"({"path":"wide","firstLine":2})"}) {
+    for (const char* lines :
+         {R"({"path":"wide","firstLine":2,"lastLine":2})", R"({"path":"wide","firstLine":2})"}) {
       const auto cut = call("readTextFile", lines);
-      EXPECT_EQ("line 2 is cut off after 65536 bytes; if exec is offered, it shows the rest: sed -n 2p wide | tail "
-                "-c +65537",
+      EXPECT_EQ("line 2 is cut off after 65536 bytes; " +
+                    std::string(other == line ? "" : "the next line is firstLine 3; ") +
+                    "if exec is offered, it shows the rest: sed -n 2p wide | tail -c +65537",
                 cut.string("notice"));
       EXPECT_EQ(line.substr(0, 65536), cut.string("content"));
     }
     EXPECT_EQ(other, content(R"({"path":"wide","from":1})")); // the control: as base has it
   }
+  const std::string exact(65'536, 'a');
+  tree.file("exact", exact + "\nlast\n");
+  const auto whole = call("readTextFile", R"({"path":"exact"})");
+  EXPECT_EQ(exact, whole.string("content"));
+  EXPECT_EQ("read on with firstLine 2", whole.string("notice"));
   tree.file("short", "x\n"); // the control
   EXPECT_EQ("path content from to totalLines hash", call_path("readTextFile", "short").keys());
   serve({}); // base knows no page

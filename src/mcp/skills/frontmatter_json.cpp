@@ -90,13 +90,26 @@ bool write_number(json_writer& out, double value) {
   return true;
 }
 
+/// As JSON has it, and in the range of its readers.
+bool is_json_number(std::string_view text) {
+  constexpr std::size_t whole_digits_max = 18;
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  const std::size_t whole = std::min(digits.find_first_not_of("0123456789"), digits.size());
+  const bool is_whole = whole == digits.size();
+  return whole > 0 && !text.starts_with('+') && (whole == 1 || digits.front() != '0') &&
+         !digits.ends_with('.') && digits.find(".e") == digits.npos &&
+         digits.find(".E") == digits.npos && (!is_whole || whole <= whole_digits_max);
+}
+
 bool write_decimal(json_writer& out, std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view digits = without_sign(text);
   double value = 0;
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   // Also what is too small is refused: readers may differ in what they make of it.
-  return read.ec == std::errc() && write_number(out, negative ? -value : value);
+  if (read.ec != std::errc()) return false;
+  if (is_json_number(text)) return out.raw(text), true; // each digit counts: 1.10 may be a version
+  return write_number(out, negative ? -value : value);
 }
 
 bool write_plain(json_writer& out, std::string_view text) {

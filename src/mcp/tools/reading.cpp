@@ -132,10 +132,11 @@ struct shown_lines : line_slice {
 /// The beginning of lines as a page, up to the end of a line if there is one.
 shown_lines first_page(line_slice lines, std::uint64_t bytes_max) {
   shown_lines page{std::move(lines), shown_part::whole_lines};
-  page.text.resize(std::min<std::size_t>(page.text.size(), bytes_max));
+  page.text.resize(std::min<std::size_t>(page.text.size(), bytes_max + 1));
   if (const std::size_t end = page.text.rfind('\n'); end != std::string::npos) {
     page.text.resize(end);
   } else {
+    page.text.resize(std::min<std::size_t>(page.text.size(), bytes_max));
     page.text.resize(detail::truncate_to_valid_prefix(page.text).size());
     page.part = shown_part::part_of_line;
   }
@@ -147,7 +148,7 @@ shown_lines first_page(line_slice lines, std::uint64_t bytes_max) {
 result<shown_lines> first_page(workspace_state& state, const call& c, const std::string& path,
                                line_breaks breaks) {
   const std::uint64_t bytes_max = state.limits.read_page_bytes_max;
-  PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max));
+  PADDOCK_TRY(file_content beginning, read_prefix(*state.root, path, bytes_max + 1));
   shown_lines page = first_page({.text = std::move(beginning.bytes)}, bytes_max);
   const auto last =
       read_lines(*state.root, path, {.from = -1, .to = {}, .breaks = breaks},
@@ -208,7 +209,9 @@ std::string way_on(const shown_lines& page, std::string_view path, bool is_decod
     return "read on with firstLine " + std::to_string(page.to + 1) +
            (is_whole_file ? "" : " and a lastLine");
   const std::string line = std::to_string(page.to), bytes = std::to_string(page.text.size());
-  const std::string what = "line " + line + " is cut off after " + bytes + " bytes";
+  std::string what = "line " + line + " is cut off after " + bytes + " bytes";
+  if (page.total_lines && *page.total_lines > page.to)
+    what += "; the next line is firstLine " + std::to_string(page.to + 1);
   constexpr std::string_view plain = // for a shell
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
   if (is_decoded || path.find_first_not_of(plain) != path.npos) return what;

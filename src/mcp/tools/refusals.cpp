@@ -82,7 +82,8 @@ std::string words_of_places(const edit_step& step, const edit_failure& failure) 
     words += ", not " + times(*step.occurrences) +
              " as occurrences says; look at these places, "
              "then correct occurrences";
-  if (!step.occurrences || is_as_said) words += advice_on_places(step, failure);
+  if (is_as_said) words += ", as occurrences says; add all: true to replace every one";
+  if (!step.occurrences) words += advice_on_places(step, failure);
   return words;
 }
 
@@ -133,9 +134,9 @@ std::string plain_cause(std::string_view text, std::string_view old_text, std::s
   const std::string_view line = without_end(old_text);
   if (line.size() < old_text.size() && !line.empty() && !text.ends_with('\n') &&
       (text.ends_with(line) || text.ends_with(detail::with_line_breaks(line, "\r\n"))))
-    return " with a newline after it: it is the end of the file, which has none; leave the last "
-           "newline off " +
-           std::string(given);
+    return " with a newline after it: it is the end of the file, which has none; " +
+           (given == "the hunk" ? R"(write "\ No newline at end of file" below that line)"
+                                : "leave the last newline off " + std::string(given));
   if (std::ranges::any_of(old_text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }) &&
       !detail::is_valid_utf8(text) && detail::is_valid_utf8(old_text))
     return ": the file is not UTF-8, so characters beyond ASCII have other bytes there; leave "
