@@ -70,7 +70,10 @@ std::unique_ptr<performer> session::another() const {
 std::unique_ptr<performer> session::another_on(std::shared_ptr<const root> workspace) const {
   workspaces both{std::move(workspace), confined_to_one_file_system_};
   if (how.interface == interface::library) return through_library(std::move(both));
-  if (how.interface == interface::apply) return through_apply(both.whole->path(), std::move(both));
+  if (how.interface == interface::apply) {
+    const std::string path(both.whole->path()); // before it is moved away
+    return through_apply(path, std::move(both));
+  }
   return through_adapter(std::move(both), how.interface == interface::coding ? mcp::toolset::coding
                                                                              : mcp::toolset::base);
 }
