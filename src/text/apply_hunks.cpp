@@ -254,6 +254,18 @@ private:
     return line;
   }
 
+  /// Whether lines for the top, with nothing beside them, are there already, such as a licence.
+  [[nodiscard]] bool begins_with_it(const patch_hunk& hunk) const {
+    if (hunk.line != std::uint64_t{0} || hunk.lines.size() > lines_.size()) return false;
+    bool has_word = false;
+    for (std::size_t i = 0; i < hunk.lines.size(); ++i) {
+      const std::string_view line = without_end(hunk.lines[i].text);
+      if (line != without_end(lines_[i])) return false;
+      has_word = has_word || !detail::white_space_form(line).empty();
+    }
+    return has_word;
+  }
+
   [[nodiscard]] hunk_failure ambiguous(places found, text_matching matching) const {
     hunk_failure failure = failed(error_code::ambiguous);
     failure.lines = std::move(found);
@@ -263,6 +275,7 @@ private:
 
   [[nodiscard]] result<hunk_place, hunk_failure> find(const patch_hunk& hunk,
                                                       std::span<const hunk_line> before) {
+    if (before.empty() && begins_with_it(hunk)) return failed(error_code::no_match);
     if (hunk.line) {
       const std::int64_t said = static_cast<std::int64_t>(*hunk.line) + shift_;
       if (said >= static_cast<std::int64_t>(at_) &&

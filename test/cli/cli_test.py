@@ -560,6 +560,10 @@ class Apply(Cli):
         self.path("run").chmod(0o755)  # the controls
         self.refused(self.apply(edit + mode.format("run")), 1, "the patch is already applied; nothing was changed")
         self.refused(self.apply("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"), 1, "the patch is already applied; nothing was changed")
+        self.write({"licensed": "b\n"})
+        licence = "--- a/licensed\n+++ b/licensed\n@@ -0,0 +1,2 @@\n+Licence\n+of MIT\n"
+        self.assertEqual(self.apply(licence).returncode, 0)
+        self.refused(self.apply(licence), 1, "the patch is already applied; nothing was changed")
 
     def test_what_is_too_large_to_compare_has_no_counts(self):
         self.write({"large": "a\n" + ("x" * 999_999 + "\n") * 34, "f": "a\n"})
