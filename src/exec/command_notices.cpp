@@ -25,7 +25,7 @@ std::string describe(const appeared_entry& entry) {
   std::string text = entry.path;
   text += is_followed(entry) ? " was written during the command, and leads a person's git to a "
                                "program or to a file that commands cannot reach: "
-                             : " is protected, and the command made or changed it: ";
+                             : " is protected and was made or changed by the command: ";
   if (entry.moved_to.empty())
     text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +
             "), look at it before it is used";
