@@ -187,9 +187,16 @@ result<std::string> write_file(const root& root, std::string_view path, std::str
 
 result<std::string> append_file(const root& root, std::string_view path, std::string_view bytes,
                                 write_options options) {
+  // Kept for the next attempt: nobody who takes it, too, can replace the file before that.
+  std::optional<content_lock> lock;
+  std::string locked;
   for (unsigned attempt = 0; attempt < edit_attempts_max; ++attempt) {
     PADDOCK_TRY(const place where, root.locate(path, final_link::follow));
-    PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
+    if (!lock || locked != where.path) {
+      lock.reset();
+      PADDOCK_TRY(lock, lock_content(root, where.path, options.bounds));
+      locked = where.path;
+    }
     PADDOCK_CHECK(check_existing_target(where));
     PADDOCK_TRY(auto file, root.open_beneath(where.path, access::append));
     if (!file.status.same_object(*where.existing) || file.status.links == 0)
