@@ -320,7 +320,7 @@ content_packs::copy_out(std::span<const located_content> contents,
     PADDOCK_CHECK(bounds.check());
     const auto header = described(at);
     if (header && !is_wanted(header->id)) continue;
-    auto bytes = header ? read(header->id) : result<std::string>(header.error());
+    auto bytes = header ? read(at, *header) : result<std::string>(header.error());
     const bool is_damaged = !bytes && bytes.error().os_errno == 0;
     if (is_damaged) continue; // it is lost either way
     if (!bytes) return std::optional(bytes.error());
@@ -361,17 +361,22 @@ result<std::string> content_packs::read(const content_id& id) const {
   const auto at = contents_.find(id);
   if (!at) return error{error_code::not_found, 0, "history content"};
   PADDOCK_TRY(const description header, described(*at));
+  if (header.id != id) return error{error_code::io, 0, "history content"};
+  return read(*at, header);
+}
+
+result<std::string> content_packs::read(const located_content& at, const description& of) const {
   std::string bytes;
-  if (const waiting* const here = is_waiting(*at)) {
+  if (const waiting* const here = is_waiting(at)) {
     bytes = here->bytes;
   } else {
-    PADDOCK_TRY(const file_descriptor* fd, opened(at->pack));
-    PADDOCK_TRY(bytes, read_at(fd->get(), at->offset, header.size));
+    PADDOCK_TRY(const file_descriptor* fd, opened(at.pack));
+    PADDOCK_TRY(bytes, read_at(fd->get(), at.offset, of.size));
   }
-  content_id sum = name_of(bytes, key_);
+  const content_id sum = name_of(bytes, key_);
   constexpr std::uint64_t same_names_max = 16;
-  const bool is_good = header.id == id && bytes.size() == header.size && sum.high == id.high &&
-                       id.low - sum.low < same_names_max;
+  const bool is_good =
+      bytes.size() == of.size && sum.high == of.id.high && of.id.low - sum.low < same_names_max;
   if (!is_good) return error{error_code::io, 0, "history content"};
   return bytes;
 }

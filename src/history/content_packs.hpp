@@ -76,6 +76,8 @@ public:
     std::uint64_t size = 0;
   };
   [[nodiscard]] result<description> described(const located_content& at) const;
+  /// Of a content that is described so. Errors: those of `read`.
+  [[nodiscard]] result<std::string> read(const located_content& at, const description& of) const;
 
 private:
   [[nodiscard]] result<void> learn(std::uint32_t pack, int fd, std::uint64_t size);

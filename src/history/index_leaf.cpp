@@ -4,6 +4,7 @@
 #include "history/journal_records.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace paddock::history {
@@ -47,7 +48,7 @@ void read_entries(std::string_view bytes, indexed_directory& to) {
 
 /// Calls visit(path, entries) for each part, up to the first for which it is false.
 template <class Visit> void for_each_part(std::string_view bytes, Visit&& visit) {
-  std::string path, rest;
+  std::string path;
   for (std::string_view left = bytes; !left.empty();) {
     byte_reader in(left);
     const std::uint64_t shared = in.number();

@@ -81,7 +81,7 @@ bool runs_nothing(const store::impl& of, std::string_view path, const known_stat
         {.name = file,
          .bytes = *bytes,
          .leads_inside = [&](auto written) { // a link may come in front of objects
-           if (file_name(file) != "gitdir") return false;
+           if (file_name(file) != git_worktree_file) return false;
            return strip_root_prefix(normalize_lexically(written), of.workspace->path()).has_value();
          }});
   const auto none = [](std::string_view) { return false; };

@@ -253,7 +253,7 @@ result<verify_outcome> store::verify() {
     ++out.contents;
     const auto header = impl_->packs.described(at);
     if (header) out.bytes += header->size;
-    if (header && impl_->packs.read(header->id)) continue;
+    if (header && impl_->packs.read(at, *header)) continue;
     if (header) bad.insert(header->id);
     damaged(header ? "content " + hex_of(header->id) + " cannot be read"
                    : "a content of pack " + std::to_string(at.pack) + " cannot be read");

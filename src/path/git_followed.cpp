@@ -116,7 +116,7 @@ bool is_git_reference(std::string_view name) {
 
 bool is_git_followed(std::string_view name) {
   return is_git_reference(name) ||
-         (file_name(name) == "gitdir" && parent(parent(name)) == "worktrees") ||
+         (file_name(name) == git_worktree_file && parent(parent(name)) == git_worktrees) ||
          std::ranges::find(git_followed, name) != std::end(git_followed) ||
          std::ranges::any_of(git_followed_in, [&](const auto& each) {
            return parent(name) == each.directory && file_name(name).starts_with(each.prefix);
@@ -146,7 +146,7 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
     is_harmless = all_parts(of.bytes, '\n', [&](std::string_view each) {
       return each.empty() || each.starts_with('#') || of.leads_inside(each);
     });
-  else if (file_name(of.name) == "gitdir")
+  else if (file_name(of.name) == git_worktree_file)
     is_harmless = of.leads_inside(of.bytes.substr(0, of.bytes.find_last_not_of("\r\n") + 1));
   else if (of.name.ends_with("apply-opt"))
     is_harmless = has_usual_options(of.bytes);

@@ -47,6 +47,10 @@ inline constexpr const char* git_own[] = {".git/rebase-merge",
                                           ".git/NOTES_MERGE_PARTIAL",
                                           ".git/NOTES_MERGE_REF"};
 
+/// Where it keeps what it knows of worktrees, and the file there that says where one is.
+inline constexpr std::string_view git_worktrees = "worktrees";
+inline constexpr const char* git_worktree_file = "gitdir";
+
 /// Files of a repository by which git runs programs, or reads and writes files elsewhere, when a
 /// person continues, commits or checks out. git_followed.hpp says which of their contents do not.
 inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-todo",
@@ -58,7 +62,7 @@ inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-tod
                                                     "rebase-apply/last",
                                                     "rebase-apply/apply-opt",
                                                     "objects/info/alternates",
-                                                    "gitdir",
+                                                    git_worktree_file,
                                                     "MERGE_RR",
                                                     "index"};
 
@@ -98,7 +102,7 @@ inline constexpr std::string_view git_folders[] = {
     "rr-cache", "sequencer",    "worktrees"};
 
 /// Where it keeps those of submodules and worktrees, within a repository.
-inline constexpr std::string_view git_stores[] = {"modules", "worktrees"};
+inline constexpr std::string_view git_stores[] = {"modules", git_worktrees};
 
 /// How a file called `.git` begins; the path of the repository follows, and a line feed.
 inline constexpr std::string_view git_file_prefix = "gitdir: ";

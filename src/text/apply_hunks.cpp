@@ -21,6 +21,10 @@
 namespace paddock {
 namespace {
 
+bool is_blank_line(const hunk_line& line) {
+  return detail::white_space_form(without_end(line.text)).empty();
+}
+
 class hunk_applier {
 public:
   hunk_applier(std::string_view content, std::span<const patch_hunk> hunks, text_matching matching,
@@ -139,8 +143,8 @@ private:
     for (const hunk_line& line : hunk.lines) {
       if (line.action != line_action::add) continue;
       const std::string_view given = detail::indentation_of(line.text);
-      const bool is_empty = given.size() == without_end(line.text).size();
-      auto known = is_empty ? std::optional<std::string>(given) : change.of(given);
+      const bool is_bare = given.size() == without_end(line.text).size();
+      auto known = is_bare ? std::optional<std::string>(given) : change.of(given);
       if (!known) {
         made.indentation = new_indentation::not_known;
         return {};
@@ -168,10 +172,15 @@ private:
 
   [[nodiscard]] bool fits(const patch_hunk& hunk, std::span<const hunk_line> before,
                           std::size_t place) const {
-    if (place > lines_.size() || before.size() > lines_.size() - place) return false;
-    for (std::size_t i = 0; i < before.size(); ++i)
-      if (without_end(lines_[place + i]) != without_end(before[i].text)) return false;
-    return ends_fit(hunk, before, place);
+    return stand_at(place, before) && ends_fit(hunk, before, place);
+  }
+
+  /// But for how they end.
+  [[nodiscard]] bool stand_at(std::size_t place, std::span<const hunk_line> lines) const {
+    if (place > lines_.size() || lines.size() > lines_.size() - place) return false;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (without_end(lines_[place + i]) != without_end(lines[i].text)) return false;
+    return true;
   }
 
   /// Whether the file ends there if the hunk says so. Precondition: it has so many lines.
@@ -256,14 +265,8 @@ private:
 
   /// Whether lines for the top, with nothing beside them, are there already, such as a licence.
   [[nodiscard]] bool begins_with_it(const patch_hunk& hunk) const {
-    if (hunk.line != std::uint64_t{0} || hunk.lines.size() > lines_.size()) return false;
-    bool has_word = false;
-    for (std::size_t i = 0; i < hunk.lines.size(); ++i) {
-      const std::string_view line = without_end(hunk.lines[i].text);
-      if (line != without_end(lines_[i])) return false;
-      has_word = has_word || !detail::white_space_form(line).empty();
-    }
-    return has_word;
+    return hunk.line == std::uint64_t{0} && stand_at(0, hunk.lines) &&
+           !std::ranges::all_of(hunk.lines, is_blank_line);
   }
 
   [[nodiscard]] hunk_failure ambiguous(places found, text_matching matching) const {
@@ -300,10 +303,7 @@ private:
       return out;
     }
     const bool is_loose = matching == text_matching::white_space;
-    const auto is_empty = [](const hunk_line& line) {
-      return detail::white_space_form(without_end(line.text)).empty();
-    };
-    if (is_loose && std::ranges::all_of(before, is_empty)) return failed(error_code::no_match);
+    if (is_loose && std::ranges::all_of(before, is_blank_line)) return failed(error_code::no_match);
     PADDOCK_TRY(places found,
                 find_lines(matching, hunk.anchors.size(), before.size(),
                            static_cast<std::size_t>(out.line), hunk_failure::lines_max,

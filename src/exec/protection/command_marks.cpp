@@ -40,13 +40,15 @@ std::string text_of(int fd) {
 }
 
 std::string rendered_mark(const workspace_then& then) {
-  std::ostringstream outside;
-  for (const std::string& each : then.outside)
-    outside << outside_word << ' ' << std::quoted(each) << '\n';
-  for (const std::string& each : then.readable)
-    outside << readable_word << ' ' << std::quoted(each) << '\n';
+  std::ostringstream paths;
+  const auto put = [&](std::string_view word, const std::vector<std::string>& all) {
+    for (const std::string& each : all)
+      paths << word << ' ' << std::quoted(each) << '\n';
+  };
+  put(outside_word, then.outside);
+  put(readable_word, then.readable);
   return (then.complete ? "whole " : "partial ") + std::to_string(then.began_ns) + '\n' +
-         outside.str() + then.entries.render() + "end\n";
+         paths.str() + then.entries.render() + "end\n";
 }
 
 /// Nothing where it is not whole.

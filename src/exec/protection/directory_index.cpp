@@ -17,14 +17,14 @@
 #include <utility>
 
 namespace paddock {
-namespace {
 
-/// A directory may change again within one step of the clock that its times are taken from.
 std::int64_t clock_step_ns(const file_status& status) {
   constexpr std::int64_t second = 1'000'000'000;
   const bool whole_seconds = status.changed_ns % second == 0 && status.modified_ns % second == 0;
   return whole_seconds ? 2 * second : 20'000'000;
 }
+
+namespace {
 
 bool is_unchanged(const directory_index::directory& known, const file_status& now) {
   return now.kind == entry_kind::directory && now.same_object(known.status) &&

@@ -89,6 +89,9 @@ private:
   bool outdated_ = false; ///< not everything that has changed was listed
 };
 
+/// How far the times on the file system of a directory may lag behind: one that was changed within
+/// such a step may change again and look as it did.
+[[nodiscard]] std::int64_t clock_step_ns(const file_status& status);
 [[nodiscard]] bool lists_name(const directory_index::directory& in, std::string_view name);
 /// Whether it has what git tells a repository by.
 [[nodiscard]] bool looks_like_repository(const directory_index::directory& in);

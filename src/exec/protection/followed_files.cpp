@@ -39,9 +39,8 @@ void repository_sweep::look_at_followed(const std::string& path) {
   std::vector<followed_entry> all = files_followed(listed->get());
   const auto whole = sys::status_at(listed->get(), "");
   const bool is_known = whole && !is_new(*whole);
-  std::ranges::move(
-      references_since(listed->get(), is_known ? then_.began_ns - file_time_step_ns : 0),
-      std::back_inserter(all));
+  const std::int64_t since_ns = is_known ? then_.began_ns - clock_step_ns(*whole) : 0;
+  std::ranges::move(references_since(listed->get(), since_ns), std::back_inserter(all));
   for (const followed_entry& each : all) {
     const bool is_fresh = is_new(each.status);
     if (each.status.kind != entry_kind::file || !(is_fresh || depends_on_others(each.path)))
@@ -73,7 +72,7 @@ bool repository_sweep::is_path_of_worktree(const std::string& path,
   if (is_git_directory(path)) {
     tree = parent(path);
   } else if (const auto git = open(path)) { // where its `.git` is
-    const auto text = text_of_file(git->get(), "gitdir");
+    const auto text = text_of_file(git->get(), git_worktree_file);
     const auto led = text ? strip_root_prefix(without_line_ends(*text), top_name_) : std::nullopt;
     if (led) tree = parent(*led);
   }
@@ -90,7 +89,7 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
   const auto leads_inside = [&](std::string_view written) {
     if (is_outside_) return !is_fresh;
     if (file == git_conflicts) return is_path_of_worktree(path, written);
-    if (file_name(file) == "gitdir")
+    if (file_name(file) == git_worktree_file)
       return target_of(join(path, parent(file)), written).has_value();
     const auto objects = strip_root_prefix(written, top_name_);
     if (!objects) return !is_fresh;

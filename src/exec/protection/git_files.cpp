@@ -84,9 +84,9 @@ std::vector<followed_entry> files_followed(int repository) {
   };
   for (const auto& [directory, prefix] : git_followed_in)
     add(directory, prefix);
-  add("worktrees", "");
+  add(git_worktrees, "");
   for (std::string& each : names) // git asks no more of a worktree
-    if (parent(each) == "worktrees") each += "/gitdir";
+    if (parent(each) == git_worktrees) each = join(each, git_worktree_file);
   std::vector<followed_entry> there;
   for (std::string& each : names)
     if (const auto status = sys::status_at(repository, each.c_str(), AT_SYMLINK_NOFOLLOW))
@@ -205,6 +205,10 @@ bool leads_to_repository(int top, std::string directory, std::string_view path) 
       (!named.empty() && sys::status_at(top, (named + ".git").c_str(), AT_SYMLINK_NOFOLLOW));
   const auto has = [&](const char* name) { return sys::status_at(fd->get(), name).has_value(); };
   return !has_other && (git || is_git_repository(has));
+}
+
+std::string without_root(const std::string& path) {
+  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
 unlocked_directory::unlocked_directory(int fd) : fd_(fd) {

@@ -67,6 +67,9 @@ void for_each_link(int directory, const std::string& path, const on_entry& call,
 /// workspace, without a link on the way: commands cannot take one away.
 [[nodiscard]] bool leads_to_repository(int top, std::string directory, std::string_view path);
 
+/// As seen from `/`.
+[[nodiscard]] std::string without_root(const std::string& path);
+
 /// Its owner may have locked it; while this lives, it is open.
 class unlocked_directory {
 public:

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <string>
 
 namespace paddock {
@@ -45,8 +44,7 @@ void note_outside(const std::vector<std::string>& directories, entries_before& i
   const auto note_repository = [&](const std::string& directory, std::string_view name) {
     const std::string path = name == git_directory ? join(directory, name) : directory;
     const auto status = sys::status_at(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW);
-    if (status)
-      into.add(*status, led_to(all->get(), path.substr(std::min(path.find_first_not_of('/'), path.size())), status->kind));
+    if (status) into.add(*status, led_to(all->get(), without_root(path), status->kind));
   };
   for (const std::string& each : directories) {
     const std::string repository = repository_of(each);

@@ -248,9 +248,6 @@ made_repositories repository_sweep::run() && {
 }
 
 made_repositories repository_sweep::run_outside() && {
-  const auto without_root = [](const std::string& path) {
-    return path.substr(std::min(path.find_first_not_of('/'), path.size()));
-  };
   is_outside_ = true;
   for (const std::string& each : then_.outside) {
     const std::string found = repository_of(each), repository = without_root(found);

@@ -21,9 +21,6 @@
 
 namespace paddock {
 
-/// File times lag behind by up to a tick of the clock.
-inline constexpr std::int64_t file_time_step_ns = 20'000'000;
-
 [[nodiscard]] inline bool is_of_submodule(std::string_view path) {
   const std::string_view git = git_around(path);
   return !git.empty() && first_component(path.substr(git.size() + 1)) == git_stores[0];

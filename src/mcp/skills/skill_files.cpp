@@ -2,6 +2,7 @@
 #include "mcp/skills/skill_files.hpp"
 
 #include "crypto/crypto.hpp"
+#include "mcp/json/json_escape.hpp"
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
 #include "mcp/tools/tools.hpp"
@@ -45,12 +46,6 @@ bool are_optional_fields_valid(json_view fields) {
   return valid;
 }
 
-std::string json_string(std::string_view text) {
-  json_writer out;
-  out.string(text);
-  return out.take();
-}
-
 /// `metadata` as a mapping of texts on one line: scalars as they are written, the others as JSON.
 /// Nothing where all of them are texts, or it is no mapping.
 std::optional<std::string> metadata_of_texts(std::string_view written, json_view values) {
@@ -62,8 +57,10 @@ std::optional<std::string> metadata_of_texts(std::string_view written, json_view
     const auto text = value.string();
     has_other = has_other || !text;
     const bool is_scalar = e.kind == frontmatter::value_kind::other_scalar;
-    line.append(line.ends_with('{') ? "" : ", ").append(json_string(e.key)).append(": ");
-    line.append(json_string(text ? *text : is_scalar ? std::string_view(e.value) : value.text()));
+    line += line.ends_with('{') ? "" : ", ";
+    append_json_string(line, e.key);
+    line += ": ";
+    append_json_string(line, text ? *text : is_scalar ? std::string_view(e.value) : value.text());
   }
   if (!has_other) return std::nullopt;
   return line + "}";

@@ -119,8 +119,9 @@ std::string left_out(const search_coverage& coverage) {
     told = "; " + count_of(coverage.ignored, "entry is", "entries are") + " ignored";
     const ignoring_rule& most = coverage.ignored_by.front();
     const bool is_only = most.entries == coverage.ignored;
-    told += (is_only ? ", by " : ", above all by ") + without_controls(most.rule) + " in " + without_controls(most.file) +
-            ':' + std::to_string(most.line_number) + " (--no-ignore looks there too)";
+    told += (is_only ? ", by " : ", above all by ") + without_controls(most.rule) + " in " +
+            without_controls(most.file) + ':' + std::to_string(most.line_number) +
+            " (--no-ignore looks there too)";
   }
   if (coverage.unreadable > 0)
     told += "; " + count_of(coverage.unreadable, "entry", "entries") +
