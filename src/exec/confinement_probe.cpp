@@ -122,13 +122,16 @@ hidden_entry find_hidden(const confinement_policy& policy, int workspace) {
 struct listener {
   file_descriptor socket;
   std::uint16_t port = 0;
+  std::uint64_t network = 0; ///< the namespace it is in
 
   static listener make() {
     constexpr sys::ip_address here{.kind = sys::ip_address::family::v4, .bytes = {127, 0, 0, 1}};
     auto socket = sys::listen_tcp(here, 0);
     if (!socket) return {};
     const auto port = sys::local_port(socket->get());
-    return port ? listener{*std::move(socket), *port} : listener{};
+    if (!port) return {};
+    const std::uint64_t network = sys::network_cookie(socket->get());
+    return {*std::move(socket), *port, network};
   }
   [[nodiscard]] bool was_reached() const { return socket && sys::accept4(socket.get()); }
 };
@@ -167,14 +170,13 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
   PADDOCK_TRY(const auto memory, sys::shared_memory::make());
   const hidden_entry hidden = find_hidden(policy, workspace);
   const listener outside = listener::make();
-  const auto network = sys::status_at(AT_FDCWD, "/proc/self/ns/net");
   // The environment asks for what only the policy may give.
   const command trial{
       .argv = {"/proc/self/exe", sys::verify_option, site.secret(), site.written(), site.victim(),
                hidden.path, std::to_string(hidden.status.device % sys::verify_modulus),
                std::to_string(hidden.status.inode % sys::verify_modulus),
                std::to_string(sys::process_id()), std::to_string(memory.key()),
-               std::to_string(outside.port), std::to_string(network ? network->inode : 0)},
+               std::to_string(outside.port), std::to_string(outside.network)},
       .environment = {"PATH=/usr/bin:/bin:" + site.path(), "HOME=" + site.path()},
       .working_directory = workspace,
       .confinement = for_trial(policy, *held),

@@ -198,6 +198,12 @@ result<std::uint16_t> local_port(int fd) {
   return ntohs(port);
 }
 
+std::uint64_t network_cookie(int fd) noexcept {
+  std::uint64_t cookie = 0;
+  socklen_t bytes = sizeof cookie;
+  return ::getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &bytes) == 0 ? cookie : 0;
+}
+
 result<file_descriptor> listen_unix(std::string_view path) {
   PADDOCK_TRY(const sockaddr_un at, unix_address(path));
   PADDOCK_TRY(file_descriptor fd, nonblocking_socket(AF_UNIX));

@@ -52,6 +52,8 @@ void restore_scope(sockaddr& address, std::span<const ip_address> known) noexcep
 /// already_exists when another program has the port.
 result<file_descriptor> listen_tcp(const ip_address& address, std::uint16_t port);
 result<std::uint16_t> local_port(int fd);
+/// The kernel's number of the network namespace of a socket; 0 before Linux 5.14.
+std::uint64_t network_cookie(int fd) noexcept;
 /// A socket file of mode 0600 at `path`. Errors: already_exists, invalid_argument (longer than such
 /// addresses may be), those of bind.
 result<file_descriptor> listen_unix(std::string_view path);

@@ -9,6 +9,7 @@
 #include "exec/helper/program.hpp"
 #include "exec/helper/root/landlock.hpp"
 #include "exec/helper/root/private_root.hpp"
+#include "exec/helper/root/proc.hpp"
 #include "exec/helper/stray_writes.hpp"
 #include "exec/helper/terminal.hpp"
 
@@ -119,6 +120,9 @@ void give_up_rights(const command_setup& setup) {
     taken.set(step::no_new_privileges, ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EPERM);
     taken.set(step::capabilities, drop_capabilities());
   }
+  // With them it could take away what covers the processes of other PID namespaces.
+  if (setup.shared.has_foreign_proc && !taken.has(step::capabilities))
+    fail(setup.given.channel, exec_stage::confinement, EPERM);
   // With rights over the network namespace it could be made to lead somewhere.
   if (taken.has(step::loopback) && !taken.has(step::capabilities)) taken.set(step::loopback, EPERM);
   filter_calls(setup, root);
@@ -138,7 +142,8 @@ void seal_own_proc(const command_setup& setup, const new_namespaces& made) {
   if ((made.flags & CLONE_NEWNS) == 0) return;
   const bool in_own_root = setup.shared.taken.has(step::private_root);
   if (!in_own_root && !setup.shared.taken.has(step::pid_namespace)) return;
-  if (const int failed = seal_proc(); failed != 0 && in_own_root)
+  const int failed = setup.shared.has_foreign_proc ? leave_only_tables() : seal_proc();
+  if (failed != 0 && in_own_root)
     fail(setup.given.channel, exec_stage::confinement, failed);
 }
 
@@ -162,20 +167,12 @@ void seal_own_proc(const command_setup& setup, const new_namespaces& made) {
                        ::dup2(given.out, STDOUT_FILENO) >= 0 &&
                        ::dup2(given.err, STDERR_FILENO) >= 0;
   if (!streams) fail(given.channel, exec_stage::helper, errno);
+  const int itself = open_if_itself(given.argv[0]); // the name is gone when /proc is
   seal_own_proc(setup, made);
   give_up_rights(setup);
   check_required(setup);
-  const int channel = 3;
-  if (link == channel) link = ::fcntl(link, F_DUPFD_CLOEXEC, channel + 1);
-  const bool kept = given.channel == channel ? ::fcntl(channel, F_SETFD, FD_CLOEXEC) == 0
-                                             : ::dup3(given.channel, channel, O_CLOEXEC) >= 0;
-  if (!kept) fail(given.channel, exec_stage::helper, errno);
-  const int last = link < 0 ? channel : channel + 1;
-  if (link >= 0 && link != last && ::dup3(link, last, O_CLOEXEC) < 0)
-    fail(channel, exec_stage::helper, errno);
-  close_descriptors(static_cast<unsigned>(last) + 1, UINT_MAX);
   restore_signals();
-  run_program(channel, given.argv);
+  run_program({given.channel, link, itself}, given.argv);
 }
 
 // --- its parent ---------------------------------------------------------------------------------
@@ -199,7 +196,8 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
 int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
   private_root root(setup.visible, setup.wanted.git_configuration, setup.shared.session,
-                    setup.wanted.fixed->settings != 0);
+                    setup.wanted.fixed->settings != 0,
+                    taken.has(step::pid_namespace) && setup.wanted.wants(confine::privileges));
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);
@@ -208,6 +206,7 @@ int set_up_root(const command_setup& setup) {
     taken.set(step::private_root, lost);
     fail(setup.given.channel, exec_stage::confinement, lost);
   }
+  setup.shared.has_foreign_proc = root.has_foreign_proc();
   struct stat found{};
   if (::stat(setup.where.workspace, &found) != 0 || !same(found, setup.where.workspace_status))
     fail(setup.given.channel, exec_stage::working_directory, ESTALE);

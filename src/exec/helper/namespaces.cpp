@@ -50,7 +50,7 @@ bool next_number(const char*& at, unsigned long& number) {
 }
 
 /// Every range of this namespace's users, or groups, as itself.
-int copy_map(const char* name, pid_t child) {
+int copy_map(const char* name, const char* child) {
   char path[64];
   char known[512];
   text_writer(path).add("/proc/self/").add(name);
@@ -66,13 +66,13 @@ int copy_map(const char* name, pid_t child) {
   for (unsigned long first = 0, outside = 0, count = 0;
        next_number(at, first) && next_number(at, outside) && next_number(at, count);)
     map.add(first).add(" ").add(first).add(" ").add(count).add("\n");
-  text_writer(path).add("/proc/").add(static_cast<unsigned long>(child)).add("/").add(name);
+  text_writer(path).add("/proc/").add(child).add("/").add(name);
   return map.complete() ? write_proc_file(path, ranges) : E2BIG;
 }
 
 } // namespace
 
-int map_users_of(pid_t child) {
+int map_users_of(const char* child) {
   const int failed = copy_map("uid_map", child);
   return failed != 0 ? failed : copy_map("gid_map", child);
 }

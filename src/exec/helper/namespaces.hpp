@@ -20,8 +20,8 @@ struct new_namespaces {
 int map_user(unsigned user, unsigned group);
 
 /// Makes the new user namespace of a child know the users and groups that this one knows, by the
-/// same numbers. 0 or an errno.
-int map_users_of(pid_t child);
+/// same numbers. `child` is its name in /proc. 0 or an errno.
+int map_users_of(const char* child);
 
 /// Moves this process into new namespaces, in a new user namespace where that is the only way. 0 or
 /// an errno.

@@ -3,6 +3,8 @@
 
 #include "exec/helper/policy/helper.hpp"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,10 +68,35 @@ exec_stage stage_of(int os_errno, const char* program) {
   fail(channel, exec_stage::execve, reason);
 }
 
+/// As descriptors of their own from the first one on that is no standard stream.
+void keep_only(start_descriptors& held) {
+  constexpr int first = STDERR_FILENO + 1;
+  int* const all[] = {&held.channel, &held.link, &held.itself};
+  constexpr int count = sizeof all / sizeof *all;
+  for (int* fd : all) // out of the others' way
+    if (*fd >= 0 && (*fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, first + count)) < 0) ::_exit(127);
+  int next = first;
+  for (int* fd : all) {
+    if (*fd < 0) continue;
+    if (::dup3(*fd, next, O_CLOEXEC) < 0) ::_exit(127);
+    *fd = next++;
+  }
+  close_descriptors(static_cast<unsigned>(next), UINT_MAX);
+}
+
 } // namespace
 
-void run_program(int channel, char** argv) {
+int open_if_itself(const char* program) {
+  constexpr const char* name = "/proc/self/exe";
+  return std::strcmp(program, name) == 0 ? ::open(name, O_PATH | O_CLOEXEC) : -1;
+}
+
+void run_program(start_descriptors held, char** argv) {
+  keep_only(held);
+  const int channel = held.channel;
   if (std::strchr(argv[0], '/') == nullptr) search_and_execute(channel, argv);
+  if (held.itself >= 0)
+    (void)::syscall(SYS_execveat, held.itself, "", argv, environ, AT_EMPTY_PATH);
   replace_process(argv[0], argv);
   const int error = errno;
   fail(channel, stage_of(error, argv[0]), error);

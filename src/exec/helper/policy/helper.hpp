@@ -51,6 +51,7 @@ struct shared_state {
   char scratch[PATH_MAX]; ///< a directory to be removed at the end; empty: none
   bool scratch_lasts;     ///< it belongs to the session: it is not to be removed
   session_copies session;
+  bool has_foreign_proc; ///< /proc lists processes of other PID namespaces
 };
 
 /// The program, as `main` would be.

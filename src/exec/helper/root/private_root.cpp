@@ -3,6 +3,7 @@
 
 #include "exec/helper/policy/text.hpp"
 #include "exec/helper/root/mounts.hpp"
+#include "exec/helper/root/proc.hpp"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -21,8 +22,6 @@ namespace {
 
 constexpr unsigned nobody = 65534;
 
-constexpr std::uint64_t proc_attributes =
-    mount_no_setuid | mount_no_devices | mount_no_programs; // it is sealed later
 constexpr int absent = -1;
 constexpr int is_link = -2; ///< a link at the top ("/bin"): made again when its turn comes
 
@@ -144,8 +143,18 @@ int private_root::prepare() {
   }
   if (visible_.terminals() != need::none) terminals_ = new_terminals();
   if (visible_.terminals() == need::required && terminals_ < 0) return errno;
+  return take_proc() ? make_own_file_system() : errno;
+}
+
+/// Where a container covers parts of /proc, the kernel makes no new one; in a PID namespace that
+/// one does until the command starts.
+bool private_root::take_proc() {
   proc_ = new_file_system("proc", nullptr, proc_attributes);
-  return proc_ < 0 ? errno : make_own_file_system();
+  if (proc_ >= 0 || errno != EPERM || !in_pid_namespace_) return proc_ >= 0;
+  proc_ = copy_mount("/proc", depth::with_submounts);
+  has_foreign_proc_ = proc_ >= 0;
+  return has_foreign_proc_ &&
+         set_mount_attributes(proc_, proc_attributes, depth::with_submounts) == 0;
 }
 
 /// Any directory will do to attach it for the moment; this one is there, because a mount of proc
@@ -301,22 +310,6 @@ int private_root::put_settings() const {
     return errno;
   ::close(settings_);
   return 0;
-}
-
-int mount_proc() {
-  const int proc = new_file_system("proc", nullptr, proc_attributes);
-  if (proc < 0 || attach_mount(proc, "/proc") != 0) return errno;
-  ::close(proc);
-  return 0;
-}
-
-int seal_proc() {
-  const int proc = ::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (proc < 0) return errno;
-  const bool sealed = set_mount_attributes(proc, mount_read_only, depth::only_this) == 0;
-  const int failed = sealed ? 0 : errno;
-  ::close(proc);
-  return failed;
 }
 
 int isolate_mounts() {

@@ -17,9 +17,9 @@ public:
   /// `git_configuration` is a text that git is to read; empty: none. The mounts of the session are
   /// used up. `has_settings`: there is a directory for copies of settings.
   private_root(const visible_paths& visible, const char* git_configuration,
-               const session_copies& session, bool has_settings)
+               const session_copies& session, bool has_settings, bool in_pid_namespace)
       : visible_(visible), git_configuration_(git_configuration), session_(session),
-        has_settings_(has_settings) {}
+        has_settings_(has_settings), in_pid_namespace_(in_pid_namespace) {}
 
   /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
   int prepare();
@@ -28,8 +28,11 @@ public:
   int enter();
   /// A detached mount of an empty directory, to be closed by the caller.
   [[nodiscard]] int cover() const { return cover_; }
+  /// Whether /proc lists processes of other PID namespaces: leave_only_tables() before any program.
+  [[nodiscard]] bool has_foreign_proc() const { return has_foreign_proc_; }
 
 private:
+  bool take_proc();
   int copy(const visible_path& entry, int& mount) const;
   int make_own_file_system();
   int make_cache(const visible_path& entry, int own, unsigned long number, int& mount) const;
@@ -45,6 +48,8 @@ private:
   const char* git_configuration_;
   const session_copies& session_;
   const bool has_settings_;
+  const bool in_pid_namespace_;
+  bool has_foreign_proc_ = false;
   int settings_ = -1;
   int mounts_[capacity];
   int root_ = -1;
@@ -55,11 +60,6 @@ private:
 
 /// Writes a text to a file that is not there yet; one that is there stays. 0 or an errno.
 int write_new_file(const char* path, const char* text);
-/// Makes /proc fit the PID namespace and nothing else; as in a private root it can be written until
-/// it is sealed. 0 or an errno.
-int mount_proc();
-/// Makes /proc read-only. 0 or an errno.
-int seal_proc();
 /// Mounts made here from now on, and those made elsewhere, stay there. 0 or an errno.
 int isolate_mounts();
 
