@@ -10,6 +10,8 @@
 
 #include <paddock/exec/command.hpp>
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
@@ -137,6 +139,16 @@ std::vector<appeared_entry> end_killed_commands(int workspace, const confinement
   auto watch = confine::watch(workspace, policy, {.state_directory = state_directory});
   if (!watch) return {};
   return described(watch->take_left(), policy);
+}
+
+void end_move(int workspace, const std::string& place, std::string& said,
+              const confinement_policy& policy) {
+  const auto now = sys::status_at(workspace, place.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (now && now->kind == entry_kind::file) return;
+  const auto watch = confine::watch(workspace, policy, {.makes_own = false});
+  if (!watch) return;
+  for (const appeared_entry& each : described(watch->sweep_repositories(workspace).moved, policy))
+    said.append(said.empty() ? "" : "; ").append(describe(each));
 }
 
 result<command_outcome, command_error>

@@ -23,8 +23,8 @@ bool is_followed(const appeared_entry& entry) {
 std::string describe(const appeared_entry& entry) {
   const bool has_steps = file_name(entry.path) == "git-rebase-todo";
   std::string text = entry.path;
-  text += is_followed(entry) ? " was written during the command, and leads a person's git to a "
-                               "program or to a file that commands cannot reach: "
+  text += is_followed(entry) ? " leads a person's git to a program or to a file that commands "
+                               "cannot reach, by a file or link just put there: "
                              : " is protected and was made or changed by the command: ";
   if (entry.moved_to.empty())
     text += "it could not be moved aside (" + std::generic_category().message(entry.os_errno) +

@@ -175,6 +175,19 @@ FOLLOWED |= {
     "a submodule's worktree behind a link that is moved": ("", [f"{MAKE} mkdir lk lk/dep q; ln -s $OUT q/dep; {SUBMODULE}lk/dep; sleep 0.1", "mv lk l2; mv q lk"], "cd sub; git stash"),
     "a submodule's worktree that becomes a link": ("", [f"{MAKE} mkdir ln; {SUBMODULE}ln", "rm -r ln; ln -s $OUT ln"], "cd sub; git stash"),
 }
+HERE = "; echo $(cat h) > .git/refs/heads/feature"
+# The same with moves, which file tools make.
+MOVED = {
+    "a worktree": ("", ["git worktree add -q wt 2>/dev/null; ln -s $OUT/precious ln", ("wt", "other"), ("ln", "wt")], "git worktree repair"),
+    "a worktree in a directory": ("", ["git worktree add -q d/wt 2>/dev/null; mkdir e; ln -s $OUT/precious e/wt", ("d", "other"), ("e", "d")], "git worktree repair"),
+    "a step up from what becomes another directory": ("", [
+        "git worktree add -q wt 2>/dev/null; mkdir -p a/b outside/precious; ln -s a/b l; touch outside/precious/.git; echo $PWD/l/../../outside/precious/.git > .git/worktrees/wt/gitdir",
+        ("l", "other"), ("a/b", "l")], "git worktree repair"),
+    "objects": (SECRET + "; git rev-parse HEAD > $OLDPWD/h", [
+        "git init -q alt; ln -s $OUT/precious ln; echo $PWD/alt/.git/objects > .git/objects/info/alternates" + HERE, ("alt", "other"), ("ln", "alt")], MERGE),
+    "a conflict": ("", ["ln -s $OUT ln; mkdir -p d/precious; echo > d/precious/x; " + CONFLICT.replace("$OUT/precious", "d/precious"), ("d", "other"), ("ln", "d")], COMMIT),
+    "a submodule's worktree": ("", [f"{MAKE} mkdir wt; ln -s $OUT ln; {SUBMODULE}wt", ("wt", "other"), ("ln", "wt")], "cd sub; git stash"),
+}
 PERSONS = ["status", "diff", "log -p -1", "checkout -q -b mine", "stash", "commit -qam mine", "checkout -qf main", "checkout -qf later", "status"]
 
 
@@ -271,15 +284,19 @@ class PersonsGit(unittest.TestCase):
         (self.canary.parent / "precious/deep").mkdir(parents=True)
         for path in "precious/x", "precious/deep/x":
             (self.canary.parent / path).write_text("precious\n")
-        begin, then, *commands = (f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}; PACKS={shlex.quote(NAMED_PACKS)}\n{script}" for script in (begin, then, *commands))
-        self.sh(begin, workspace)
+        def prepared(script):
+            return f"OUT={self.canary.parent}; RAW={shlex.quote(RAW_INDEX)}; PACKS={shlex.quote(NAMED_PACKS)}\n{script}"
+        self.sh(prepared(begin), workspace)
         before, told = self.state_outside(), ""
         for script in commands:
+            if not isinstance(script, str):
+                told += self.move(workspace, *script, confined)
+                continue
             command = [PADDOCK, "exec", "--workspace", str(workspace), "--"] if confined else []
-            done = subprocess.run([*command, "sh", "-c", script], cwd=workspace, env=self.environment, capture_output=True, text=True)
+            done = subprocess.run([*command, "sh", "-c", prepared(script)], cwd=workspace, env=self.environment, capture_output=True, text=True)
             told += done.stderr
         self.assertEqual(self.state_outside(), before, "a command changed it by itself")
-        self.sh(then, workspace)
+        self.sh(prepared(then), workspace)
         seen = self.sh("cat s .git/rr-cache/*/postimage; git cat-file -p :../outside/precious/x; "
                        "git cat-file -p $(echo precious | git hash-object --stdin)", workspace).stdout
         return self.state_outside() != before or "precious" in seen or "secret" in seen, told
@@ -291,6 +308,53 @@ class PersonsGit(unittest.TestCase):
                 happened, told = self.followed(name, begin, commands, then, True)
                 self.assertFalse(happened, told)
                 self.assertIn("made-by-command", told)
+
+    def move(self, workspace, source, destination, confined):
+        if not confined:
+            (workspace / source).rename(workspace / destination)
+            return ""
+        server = Server(workspace, "--exec", "off", environment=self.environment)
+        told = server.call("moveFile", source=source, destination=destination)
+        server.close()
+        self.assertNotIn("error", told)
+        return told.get("notice", "")
+
+    def test_what_git_follows_to_where_file_tools_move_a_link(self):
+        for name, (begin, steps, then) in MOVED.items():
+            with self.subTest(name):
+                self.assertTrue(self.followed(name, begin, steps, then, False)[0], "the control did nothing")
+                happened, told = self.followed(name, begin, steps, then, True)
+                self.assertFalse(happened, told)
+                self.assertIn("made-by-command", told)
+
+    def test_what_git_follows_to_where_a_link_comes_back(self):
+        """By the agent's tools and by a person's command; a patch moves a link, too."""
+        ways = {
+            "restore": ["ln -s $OUT/precious wt", "checkpoint", "rm wt; git worktree add -q wt 2>/dev/null", "restore"],
+            "undo": ["ln -s $OUT/precious wt", "checkpoint", "rm wt; git worktree add -q wt 2>/dev/null", "undo"],
+            "applyChanges": ["git worktree add -q wt 2>/dev/null; ln -s $OUT/precious ln; rm -r wt", "applyChanges"],
+        }
+        for name, steps in ways.items():
+            with self.subTest(name):
+                shutil.rmtree(self.canary.parent, ignore_errors=True)
+                workspace = self.repository(f"back-{name}")
+                (self.canary.parent / "precious").mkdir(parents=True)
+                server = Server(workspace, environment=self.environment)
+                calls = {"checkpoint": {"label": "good"}, "restore": {"to": "good", "paths": ["wt"], "force": True},
+                         "applyChanges": {"changes": [{"path": "ln", "moveTo": "wt"}]}}
+                for step in steps:
+                    if step == "undo":
+                        undo = [PADDOCK, "undo", "-w", str(workspace), "--force", "--to", "good", "wt"]
+                        told = subprocess.run(undo, env=self.environment, capture_output=True, text=True)
+                    elif step in calls:
+                        told = server.call(step, **calls[step])
+                    else:
+                        told = server.run(self.script(f"OUT={self.canary.parent}; {step}"))
+                server.close()
+                self.assertTrue((workspace / "wt").is_symlink(), told)
+                self.assertIn("made-by-command", str(told))
+                self.sh("git worktree repair", workspace)
+                self.assertEqual(self.state_outside(), {})
 
     def test_a_conflict_in_what_is_hidden(self):
         """What a person's git remembers of it the agent could read."""
@@ -428,7 +492,7 @@ class PersonsGit(unittest.TestCase):
                 self.sh(go_on, inside)
                 self.assertFalse(self.canary.exists(), told.stderr)
                 self.assertIn("made-by-command", told.stderr)
-                self.assertIn("was written during the command, and leads", told.stderr)
+                self.assertIn("leads a person's git to a program", told.stderr)
         begin = (f"for i in a b; do echo $i > tracked; {person} commit -qam $i; done; git checkout -q -b side HEAD~2; echo c > tracked; "
                  f"{person} commit -qam c; echo d > d; git add d; {person} commit -qm d; git checkout -q main; {person} cherry-pick main..side; "
                  "echo e > tracked; git add tracked")
@@ -470,7 +534,7 @@ class PersonsGit(unittest.TestCase):
                         told = server.run(self.script(prepare))
                         server.close()
                         self.assertIn("made-by-command", str(told))
-                        self.assertIn("was written during the command, and leads", str(told))
+                        self.assertIn("leads a person's git to a program", str(told))
                     self.canary.unlink(missing_ok=True)
                     done = self.sh(f"echo n > n; git add n; GIT_EDITOR=true git {verb} --continue", place)
                     self.assertEqual(self.canary.exists(), is_outside, (told, done))

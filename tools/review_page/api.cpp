@@ -4,6 +4,7 @@
 #include "file_diff.hpp"
 #include "json.hpp"
 
+#include <paddock/exec/command.hpp>
 #include <paddock/file/change_set.hpp>
 #include <paddock/history/naming.hpp>
 #include <paddock/mcp/json.hpp>
@@ -254,7 +255,9 @@ answer list_events(const call& c) {
 }
 
 answer restored(const call& c, const history::restore_request& request) {
-  const auto outcome = c.of.store->restore(request);
+  auto outcome = c.of.store->restore(request);
+  if (outcome && outcome->restored != 0 && request.effect == history::restore_effect::apply)
+    end_move(c.of.workspace->descriptor(), "", outcome->kept);
   const bool is_whole = request.paths.empty() && c.of.left_outside;
   const auto commits = is_whole ? c.of.left_outside(request.to) : std::optional<left_commits>();
   return outcome ? say(to_json(*outcome, commits)) : say_of(outcome.error(), no_checkpoint);

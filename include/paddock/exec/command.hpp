@@ -151,6 +151,12 @@ struct appeared_entry {
                                                               const confinement_policy& policy,
                                                               const std::string& state_directory);
 
+/// After something has come to a place otherwise than by a command: unless a file is there, moves
+/// aside the files of git by which that leads a person's git elsewhere now, as the end of a command
+/// does, and adds a clause on each. `place`: resolved; a directory counts with all that is in it.
+void end_move(int workspace, const std::string& place, std::string& said,
+              const confinement_policy& policy = {});
+
 struct command_outcome {
   ending ended = ending::exited;
   std::optional<int> exit_code; ///< 0-255; also set when a command ended this way after SIGTERM

@@ -23,7 +23,8 @@ namespace {
 
 /// Whether it may lead elsewhere although it is as it was.
 bool depends_on_others(std::string_view followed) {
-  return followed == git_conflicts || followed.ends_with("alternates");
+  return followed == git_conflicts || followed.ends_with("alternates") ||
+         file_name(followed) == git_worktree_file;
 }
 
 } // namespace
@@ -76,10 +77,30 @@ bool repository_sweep::is_path_of_worktree(const std::string& path,
     const auto led = text ? strip_root_prefix(without_line_ends(*text), top_name_) : std::nullopt;
     if (led) tree = parent(*led);
   }
-  if (!tree || then_.is_hidden(written)) return false;
-  const auto file =
-      resolve::open_strict(resolve::scope_beneath(top_), join(*tree, written), O_PATH);
-  return file || tells_absence(file.error());
+  return tree && !then_.is_hidden(written) && leads_nowhere_else(join(*tree, written));
+}
+
+/// Whether no link is on the way, by which it would lead elsewhere.
+bool repository_sweep::leads_nowhere_else(const std::string& path) const {
+  const auto there = resolve::open_strict(resolve::scope_beneath(top_), path, O_PATH);
+  return there || tells_absence(there.error());
+}
+
+/// Without a link on the way and a step up behind a name, which a link could take the place of.
+bool repository_sweep::is_place_of_worktree(int repository, std::string_view from,
+                                            std::string_view written, bool is_fresh) const {
+  auto place = std::string(strip_root_prefix(written, top_name_).value_or(""));
+  if (!is_absolute(written)) {
+    // Git before 2.48 takes it from where a person is.
+    if (extension_of(repository, "relativeworktrees") != "true") return !is_fresh;
+    for (; written.starts_with("../"); from = parent(from))
+      written.remove_prefix(3);
+    place = join(from, written);
+  }
+  if (place.empty()) return !is_fresh;
+  const std::string_view tree = parent(place);
+  const bool is_plain = tree.empty() || is_path_inside(tree);
+  return is_plain && file_name(place) == git_directory && leads_nowhere_else(place);
 }
 
 std::optional<std::string> repository_sweep::what_stays(int repository, const std::string& path,
@@ -90,7 +111,7 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
     if (is_outside_) return !is_fresh;
     if (file == git_conflicts) return is_path_of_worktree(path, written);
     if (file_name(file) == git_worktree_file)
-      return target_of(join(path, parent(file)), written).has_value();
+      return is_place_of_worktree(repository, join(path, parent(file)), written, is_fresh);
     const auto objects = strip_root_prefix(written, top_name_);
     if (!objects) return !is_fresh;
     const auto there = open(std::string(*objects));
@@ -98,7 +119,10 @@ std::optional<std::string> repository_sweep::what_stays(int repository, const st
     return there && file_name(*objects) == git_directories[0] &&
            is_repository(std::string(parent(*objects)));
   };
-  const std::size_t object_bytes = is_of_index(file) ? object_bytes_of(repository) : 0;
+  const auto names_bytes = [&] {
+    return extension_of(repository, "objectformat") == "sha256" ? git_sha256_bytes : git_sha1_bytes;
+  };
+  const std::size_t object_bytes = is_of_index(file) ? names_bytes() : 0;
   return harmless_rest({file, bytes, object_bytes, leads_inside});
 }
 

@@ -94,15 +94,15 @@ std::vector<followed_entry> files_followed(int repository) {
   return there;
 }
 
-std::size_t object_bytes_of(int repository) {
+std::string extension_of(int repository, std::string_view key) {
   const bool is_of_worktree = sys::status_at(repository, "commondir").has_value();
   const auto text = text_of_file(repository, is_of_worktree ? "../../config" : "config");
   git_settings settings(text ? std::string_view(*text) : std::string_view());
-  std::size_t bytes = git_sha1_bytes;
+  std::string value;
   while (const auto each = settings.next())
-    if (each->section == "extensions" && each->key == "objectformat") // the last one counts
-      bytes = each->value == "sha256" ? git_sha256_bytes : git_sha1_bytes;
-  return bytes;
+    if (each->section == "extensions" && each->key == key) // the last one counts
+      value = each->value.value_or("true");
+  return value;
 }
 
 std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns) {

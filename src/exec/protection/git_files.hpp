@@ -50,9 +50,9 @@ struct followed_entry {
 /// Its references that were changed since then, or came with a directory that was; 0: all.
 [[nodiscard]] std::vector<followed_entry> references_since(int repository, std::int64_t changed_ns);
 
-/// How long the names of objects are, as the configuration says, which a worktree shares with the
-/// repository two directories above it.
-[[nodiscard]] std::size_t object_bytes_of(int repository);
+/// What the configuration says, which a worktree shares with the repository two directories above
+/// it; empty: nothing.
+[[nodiscard]] std::string extension_of(int repository, std::string_view key);
 
 using on_entry = std::function<void(const std::string& directory, std::string_view name)>;
 /// Calls for each link in a directory of git's own and in those beneath it, and for what makes a

@@ -167,7 +167,7 @@ inline constexpr parameter_row apply_changes[] = {
 };
 
 inline constexpr std::string_view apply_changes_schema =
-    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array"}}}},"note":{"type":"string"}},"required":["applied","files"]})";
+    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array"}}}},"note":{"type":"string"},"notice":{"type":"string"}},"required":["applied","files"]})";
 inline constexpr std::string_view path_schema =
     R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
 inline constexpr std::string_view path_text_schema =
@@ -179,7 +179,7 @@ inline constexpr std::string_view edited_schema =
 inline constexpr std::string_view edit_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"occurrences":{"type":"integer"}},"required":["path","oldText","newText"]})";
 inline constexpr std::string_view move_schema =
-    R"({"type":"object","properties":{"source":{"type":"string"},"destination":{"type":"string"}},"required":["source","destination"]})";
+    R"({"type":"object","properties":{"source":{"type":"string"},"destination":{"type":"string"},"notice":{"type":"string"}},"required":["source","destination"]})";
 inline constexpr std::string_view edit_file_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"applied":{"type":"boolean"},"hash":{"type":"string"},"edits":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"occurrences":{"type":"integer"}},"required":["line","occurrences"]}},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"}},"required":["path","applied","hash","edits","diff"]})";
 

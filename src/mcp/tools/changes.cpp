@@ -8,6 +8,7 @@
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 
+#include <paddock/exec/command.hpp>
 #include <paddock/file/change_set.hpp>
 #include <paddock/path/protected_names.hpp>
 #include <paddock/text/patch.hpp>
@@ -104,8 +105,9 @@ public:
     if (!file.loose.lines.empty()) write_matched(out_, file.loose);
     out_.end_object();
   }
-  [[nodiscard]] tool_result take(interrupted_change earlier) {
+  [[nodiscard]] tool_result take(interrupted_change earlier, const std::string& said) {
     out_.end_array();
+    if (!said.empty()) out_.member("notice", encode_name(said));
     if (earlier == interrupted_change::undone)
       out_.member("note", "an earlier change of several files that was interrupted was undone");
     if (earlier == interrupted_change::finished)
@@ -183,9 +185,13 @@ tool_result apply_changes(workspace_state& state, call& c) {
       return refused(why.why, why.path);
     }
     change_report report(c, is_trial, options.bounds);
-    for (std::size_t i = 0; i < done->size(); ++i)
+    std::string said; // of links
+    for (std::size_t i = 0; i < done->size(); ++i) {
       report.add(plan->changes[i], plan->files[i], (*done)[i]);
-    return report.take(earlier ? *earlier : interrupted_change::none);
+      if (plan->changes[i].action == change_action::move && !is_trial)
+        end_move(state.root->descriptor(), (*done)[i].path, said, state.options.confinement);
+    }
+    return report.take(earlier ? *earlier : interrupted_change::none, said);
   }
 }
 

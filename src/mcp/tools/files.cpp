@@ -4,6 +4,7 @@
 #include "mcp/tools/refusals.hpp"
 #include "mcp/tools/tools.hpp"
 
+#include <paddock/exec/command.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/mime/mime.hpp>
 #include <paddock/text/text_edit.hpp>
@@ -241,10 +242,12 @@ tool_result move_file(workspace_state& state, call& c) {
     return failure(done.error(), subject,
                    is_taken ? hint_at_taken(*state.root, source, destination) : std::string());
   }
-  return object_result()
-      .path("source", state, done->source)
-      .path("destination", state, done->destination)
-      .take();
+  object_result result;
+  result.path("source", state, done->source).path("destination", state, done->destination);
+  std::string said;
+  end_move(state.root->descriptor(), done->destination, said, state.options.confinement);
+  if (!said.empty()) result.text("notice", encode_name(said));
+  return result.take();
 }
 
 tool_result delete_file(workspace_state& state, call& c) {

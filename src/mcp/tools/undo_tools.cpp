@@ -6,6 +6,7 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
+#include <paddock/exec/command.hpp>
 #include <paddock/history/history.hpp>
 #include <paddock/history/naming.hpp>
 #include <paddock/mcp/change_results.hpp>
@@ -305,13 +306,15 @@ tool_result restore(workspace_state& state, call& c) {
   const bool is_trial = c.arguments()["dryRun"].boolean().value_or(false);
   const bool is_forced = c.arguments()["force"].boolean().value_or(false);
   const bool asks_all = paths.paths.empty();
-  const auto done = store->restore(
+  auto done = store->restore(
       {.to = to.number,
        .paths = std::move(paths.paths),
        .effect = is_trial ? history::restore_effect::check : history::restore_effect::apply,
        .force = is_forced,
        .bounds = bounds});
   if (!done) return failed_history(*store, c, done.error(), "to", bounds);
+  if (!is_trial && done->restored != 0)
+    end_move(state.root->descriptor(), "", done->kept, state.options.confinement);
   object_result result;
   json_writer& out = result.writer();
   out.key("restored").unsigned_integer(done->restored);

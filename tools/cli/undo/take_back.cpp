@@ -8,6 +8,7 @@
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
+#include <paddock/exec/command.hpp>
 #include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
@@ -157,8 +158,10 @@ int run_undo(const restore_options& options) {
     }
   }
   request.effect = effect;
-  const auto done = opened.store->restore(request);
+  auto done = opened.store->restore(request);
   if (!done) return complain_of_history(program, *opened.store, options, done.error());
+  if (done->restored != 0 && !options.dry_run)
+    end_move(opened.workspace->descriptor(), "", done->kept);
   const auto commits =
       paths->empty() ? commits_left(*opened.store, opened.since) : std::optional<left_commits>();
   if (options.json)
