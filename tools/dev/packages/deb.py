@@ -31,6 +31,26 @@ OVERRIDES = """\
 paddock: statically-linked-binary [usr/libexec/paddock/paddock-exec-helper]
 """
 
+# Older parsers do not know the rule, and would complain of the file at each start of the machine.
+POSTINST = """\
+#!/bin/sh
+set -e
+profile=/usr/share/paddock/apparmor-profile
+if [ "$1" = configure ] && command -v apparmor_parser >/dev/null &&
+  apparmor_parser --skip-kernel-load --skip-cache $profile >/dev/null 2>&1; then
+  cp $profile /etc/apparmor.d/paddock
+  apparmor_parser --replace /etc/apparmor.d/paddock || true
+fi
+"""
+PRERM = """\
+#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -e /etc/apparmor.d/paddock ]; then
+  apparmor_parser --remove /etc/apparmor.d/paddock || true
+  rm /etc/apparmor.d/paddock
+fi
+"""
+
 
 def maintainer():
     name, address = os.environ.get("DEBFULLNAME"), os.environ.get("DEBEMAIL")
@@ -146,10 +166,13 @@ def pack(name, tree):
     (tree / "DEBIAN").mkdir()
     (tree / "DEBIAN/control").write_text(text)
     (tree / "DEBIAN/md5sums").write_text(sums)
+    scripts = {"postinst": POSTINST, "prerm": PRERM} if name == "paddock" else {}
+    for script, text in scripts.items():
+        (tree / "DEBIAN" / script).write_text(text)
     for path in [tree, *tree.rglob("*")]:
         if not path.is_symlink():
             is_program = path.is_file() and path.parent.name in ("bin", "paddock") and path.parent.parent.name in ("usr", "libexec")
-            path.chmod(0o755 if path.is_dir() or is_program else 0o644)
+            path.chmod(0o755 if path.is_dir() or is_program or path.name in scripts else 0o644)
     archive = common.OUT / f"{name}_{common.version()}_{architecture()}.deb"
     common.run("dpkg-deb", "--root-owner-group", "--build", tree, archive, env=os.environ | {"SOURCE_DATE_EPOCH": str(common.epoch())})
     return archive
