@@ -93,7 +93,7 @@ class Static(unittest.TestCase):
     def test_the_archive(self):
         names = sorted(member.name.split("/", 1)[1] for member in self.members if member.isfile())
         pages = [path.relative_to(TOP).as_posix() for path in (TOP / "docs").iterdir() if path.suffix != ".build"]
-        self.assertEqual(names, sorted(["LICENSE", "NOTICES", "README.md", "bench/results.svg", "paddock-exec-helper", "paddock-mcp", *pages]))
+        self.assertEqual(names, sorted(["LICENSE", "NOTICES", "README.md", "paddock-exec-helper", "paddock-mcp", *pages]))
         for member in self.members:
             self.assertEqual((member.uid, member.gid), (0, 0))
             is_program = pathlib.Path(member.name).name.startswith("paddock-") or member.isdir()

@@ -14,7 +14,7 @@ SMALL = ["--buildtype=release", "-Doptimization=s", "-Db_lto=true", "-Db_pie=tru
          "-Dcpp_args=-ffunction-sections -fdata-sections", "-Dcpp_link_args=-static-pie -Wl,--gc-sections"]
 # The helper is static anyway, without the C library; the flags above are not for it.
 HELPER = ["--buildtype=release", "-Dmcp=disabled", "-Dcli=disabled", "-Dyaml=disabled", "-Dhistory=disabled", *FEATURES[4:]]
-TEXTS = ["LICENSE", "README.md", "docs/*.md", "docs/*.png", "bench/results.svg"]
+TEXTS = ["LICENSE", "README.md", "docs/*.md", "docs/*.png"]
 # Linked into the programs: the licence of each, beside Paddock's own.
 CONTAINED = """\
 paddock-mcp contains, in machine code, parts of these works. Their licences ask for this notice.
