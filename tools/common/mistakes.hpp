@@ -6,25 +6,28 @@
 
 #include "option_parser.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace paddock::cli {
 
-/// What is wrong with the command line, where this knows more than the parser: an option or a
-/// command that does not exist, an argument that nobody takes, a command of `paddock exec` without
-/// -- before it, an option without its value or given twice, a path that a shell would have had to
-/// expand. Nothing when all of that is in order.
-struct mistake {
-  std::string text;
-  bool is_misread = false; ///< the parser would take it for something else and go on
-  bool is_command = false; ///< the command is what does not exist
-};
-[[nodiscard]] std::optional<mistake> mistake_in(const CLI::App& app, int argc, char** argv);
-/// The program and the commands that the line names, "paddock skills show".
-[[nodiscard]] std::string path_in(const CLI::App& app, int argc, char** argv);
-/// How the command is used, "paddock call TOOL [JSON]"; `path` is as path_in has it.
-[[nodiscard]] std::string usage_of(const CLI::App& app, const std::string& path);
+inline constexpr std::string_view needs_value = "needs a value: ";
+
+/// Before parsing: refuses values that are missing, and paths that only a shell expands. `words`
+/// are those behind the program's name, and stay until the line is parsed.
+void check_values(CLI::App& app, const std::vector<std::string>& words);
+
+/// After parsing, the innermost command that was named; and "paddock skills show".
+[[nodiscard]] const CLI::App& innermost_parsed(const CLI::App& app);
+[[nodiscard]] std::string path_of(const CLI::App& app);
+/// The first option, command or argument that nobody takes, and what may be meant; empty: none.
+[[nodiscard]] std::string unknown_word(const CLI::App& app);
+[[nodiscard]] bool is_unknown_command(const CLI::App& app);
+/// An option behind the command of `paddock exec` without -- before it; empty: there is none.
+[[nodiscard]] std::string missing_separator(const CLI::App& app,
+                                            const std::vector<std::string>& words);
+/// How the command is used, "paddock call TOOL [JSON]".
+[[nodiscard]] std::string usage_of(const CLI::App& app);
 
 } // namespace paddock::cli

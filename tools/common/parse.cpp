@@ -81,27 +81,29 @@ std::string subcommand_names(const CLI::App& app) {
   return names;
 }
 
-const CLI::App& innermost_parsed(const CLI::App& app) {
-  const auto parsed = app.get_subcommands();
-  return parsed.empty() ? app : innermost_parsed(*parsed.back());
-}
-
-/// What the parser found, where `mistake_in` finds nothing.
-std::string message_of(const CLI::App& app, const CLI::ParseError& problem,
-                       const std::string& usage) {
+/// What the parser found. An unknown word is the reason, too, why something is missing.
+std::string message_of(const CLI::App& app, const CLI::ParseError& problem) {
   std::string text = problem.what();
+  const bool lacks = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr;
+  if (lacks || dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr)
+    if (std::string unknown = unknown_word(app); !unknown.empty()) return unknown;
+  const CLI::App& at = innermost_parsed(app);
   if (text == "A subcommand is required") {
-    const std::string commands = subcommand_names(innermost_parsed(app));
+    const std::string commands = subcommand_names(at);
     return "a command is missing" + (commands.empty() ? "" : ": " + commands);
   }
-  if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) return text + ": " + usage;
+  if (lacks) return text + ": " + usage_of(at);
   if (const auto between = text.find(" excludes ");
       between != text.npos && dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr)
     return text.substr(0, between) + " and " + text.substr(between + 10) +
            " contradict each other; leave out one of the two";
+  if (const auto twice = text.find(": At Most 1 required"); twice != text.npos)
+    return text.substr(0, twice) + " is given twice; it has one value";
   if (const auto missing = text.find(": 1 required "); missing != std::string::npos)
-    return text.substr(0, missing) +
-           " needs a value: " + text.substr(missing + 13, text.rfind(" missing") - missing - 13);
+    return text.substr(0, missing) + " " + std::string(needs_value) +
+           text.substr(missing + 13, text.rfind(" missing") - missing - 13);
+  if (const auto at_colon = text.find(": " + std::string(needs_value)); at_colon != text.npos)
+    text.erase(at_colon, 1);
   return text;
 }
 
@@ -136,27 +138,29 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     return success;
   }
   use_help_formatter(app, std::make_shared<help_formatter>());
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  check_values(app, words);
+  std::string wrong;
   try {
-    // What the parser would take for an option of ours may be one of a command behind it.
-    const auto wrong = mistake_in(app, argc, argv);
-    if (wrong && wrong->is_misread) throw CLI::ExtrasError({wrong->text});
     app.parse(argc, argv);
+    // What the parser has taken for an option of ours may be one of a command before it.
+    wrong = missing_separator(app, words);
   } catch (const CLI::Success& done) { // --help, --version
-    if (const auto wrong = mistake_in(app, argc, argv); wrong && wrong->is_command) {
-      complain(app.get_name(), wrong->text);
+    if (is_unknown_command(app)) {
+      complain(app.get_name(), unknown_word(app));
       return usage;
     }
     print_help(app, done);
     return success;
   } catch (const CLI::ParseError& problem) {
-    const std::string path = path_in(app, argc, argv);
-    const auto wrong = mistake_in(app, argc, argv);
-    const std::string text = wrong ? wrong->text : message_of(app, problem, usage_of(app, path));
-    const bool names_help = text.find("--help") != std::string::npos;
-    complain(path, names_help ? text : text + " (see " + path + " --help)");
-    return usage;
+    wrong = missing_separator(app, words);
+    if (wrong.empty()) wrong = message_of(app, problem);
   }
-  return std::nullopt;
+  if (wrong.empty()) return std::nullopt;
+  const std::string path = path_of(innermost_parsed(app));
+  const bool names_help = wrong.find("--help") != std::string::npos;
+  complain(path, names_help ? wrong : wrong + " (see " + path + " --help)");
+  return usage;
 }
 
 } // namespace paddock::cli

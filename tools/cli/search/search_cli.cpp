@@ -2,7 +2,6 @@
 #include "search_cli.hpp"
 
 #include "common/history_cli.hpp"
-#include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/file/directory.hpp>

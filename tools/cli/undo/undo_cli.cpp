@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "undo_cli.hpp"
 
-#include "common/mistakes.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
