@@ -54,7 +54,7 @@ ROOMS = {
     "tools/skills_page": ["public", "http/server", "tools/common", "tools/page"],
     "tools/adapter": ["public", "tools/common"],
     "tools/cli/doctor": ["public", "tools/common"],
-    "tools/cli/experts": ["public", "tools/common"],
+    "tools/cli/experts": ["public", "http/server", "tools/common"],
     "tools/cli/search": ["public", "tools/common"],
     "tools/cli/skills": ["public", "tools/common", "tools/skills_page"],
     "tools/cli/undo": ["public", "tools/common", "tools/cli/search"],

@@ -2,18 +2,16 @@
 #include "common/output.hpp"
 #include "common/terminal.hpp"
 #include "experts.hpp"
+#include "http/server/termination.hpp"
 
-#include <paddock/base/file_descriptor.hpp>
 #include <paddock/version.hpp>
 
-#include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
@@ -84,51 +82,29 @@ std::vector<const skill_manager::expert*> chosen_experts(const skill_manager::co
 
 // --- interrupts ---------------------------------------------------------------------------------
 
-/// Calls a function on a thread of its own when SIGINT or SIGTERM arrives: what it has to do may
+/// Calls a function on a thread of its own when a signal asks for the end: what it has to do may
 /// not be done in a signal handler.
 class running_expert::interrupts {
 public:
-  explicit interrupts(std::function<void()> f) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
-    read_.reset(ends[0]);
-    write_.reset(ends[1]);
-    write_end = write_.get();
+  explicit interrupts(std::function<void()> f) : ended_(http::termination::redirect()) {
+    if (!ended_) return;
     thread_ = std::thread([this, f = std::move(f)] {
-      for (;;) {
-        char why = 0;
-        const ssize_t size = ::read(read_.get(), &why, 1);
-        if (size < 0 && errno == EINTR) continue;
-        if (size != 1 || why == over) return;
-        f();
+      pollfd event{.fd = ended_->descriptor(), .events = POLLIN, .revents = 0};
+      while (::poll(&event, 1, -1) < 0) {
       }
+      if (!over_) f();
     });
-    struct sigaction action {};
-    action.sa_handler = [](int) { put(interrupted); };
-    ::sigaction(SIGINT, &action, &before_[0]);
-    ::sigaction(SIGTERM, &action, &before_[1]);
   }
   ~interrupts() {
     if (!thread_.joinable()) return;
-    ::sigaction(SIGINT, &before_[0], nullptr);
-    ::sigaction(SIGTERM, &before_[1], nullptr);
-    put(over);
+    over_ = true;
+    (void)::eventfd_write(ended_->descriptor(), 1);
     thread_.join();
   }
 
 private:
-  static constexpr char interrupted = 'i';
-  static constexpr char over = 'o';
-  static void put(char why) {
-    const int saved = errno;
-    (void)!::write(write_end, &why, 1);
-    errno = saved;
-  }
-  static inline std::atomic<int> write_end{-1};
-
-  file_descriptor read_;
-  file_descriptor write_;
-  std::array<struct sigaction, 2> before_{};
+  const result<http::termination> ended_;
+  std::atomic<bool> over_ = false;
   std::thread thread_;
 };
 
