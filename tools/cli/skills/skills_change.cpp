@@ -8,8 +8,6 @@
 
 #include <paddock/path/lexical_path.hpp>
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -101,28 +99,6 @@ struct import_given : skills_cli {
   import_options how;
 };
 
-/// One line on a terminal, renewed; nothing elsewhere.
-class import_progress {
-public:
-  import_progress() : shown_(::isatty(STDERR_FILENO) != 0) {}
-  import_progress(const import_progress&) = delete;
-  import_progress& operator=(const import_progress&) = delete;
-  ~import_progress() {
-    if (printed_) std::fputs("\r\x1B[K", stderr);
-  }
-  void show(std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
-    if (!shown_) return;
-    printed_ = true;
-    print_problem("\r\x1B[K%llu of %llu files, %llu KiB", static_cast<unsigned long long>(files),
-                  static_cast<unsigned long long>(files_total),
-                  static_cast<unsigned long long>(bytes / 1024));
-  }
-
-private:
-  bool shown_;
-  bool printed_ = false;
-};
-
 void write_report(mcp::json_writer& out, const import_report& report) {
   out.begin_object().member("id", report.id);
   if (report.refusal != import_refusal::none) {
@@ -167,14 +143,7 @@ int run_import(const import_given& options) {
   }
   const auto store = open_store(options);
   if (!store) return usage;
-  import_options how = options.how;
-  const auto imported = [&] {
-    import_progress line;
-    how.on_progress = [&](std::uint64_t files, std::uint64_t bytes, std::uint64_t files_total) {
-      line.show(files, bytes, files_total);
-    };
-    return store->import(options.source, how);
-  }();
+  const auto imported = store->import(options.source, options.how);
   if (!imported) return refused(options, imported.error());
   const import_report& report = imported->report;
   if (options.form == output::json) {
