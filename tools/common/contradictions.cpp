@@ -17,45 +17,8 @@ bool has(const std::vector<std::string>& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
 
-/// What only matters where commands run.
-struct of_commands {
-  const char* (*option)(const confinement_cli&);
-  bool (*is_given)(const workspace_cli&);
-  bool of_confined; ///< and only where they are confined
-};
+} // namespace
 
-constexpr of_commands command_options[] = {
-    {[](const confinement_cli&) { return "--network"; },
-     [](const workspace_cli& w) { return w.confinement.reach.has_value(); }, true},
-    {[](const confinement_cli& c) { return c.read_option; },
-     [](const workspace_cli& w) { return !w.confinement.read_paths.empty(); }, true},
-    {[](const confinement_cli& c) { return c.write_option; },
-     [](const workspace_cli& w) { return !w.confinement.write_paths.empty(); }, true},
-    {[](const confinement_cli&) { return "--git-worktree"; },
-     [](const workspace_cli& w) { return w.confinement.git_worktree; }, true},
-    {[](const confinement_cli&) { return "--home-tools"; },
-     [](const workspace_cli& w) { return w.confinement.home_tools; }, true},
-    {[](const confinement_cli&) { return "--package-cache"; },
-     [](const workspace_cli& w) { return w.confinement.package_caches; }, true},
-    {[](const confinement_cli&) { return "--scratch"; },
-     [](const workspace_cli& w) { return w.confinement.scratch.has_value(); }, true},
-    {[](const confinement_cli&) { return "--max-memory"; },
-     [](const workspace_cli& w) { return w.confinement.bounds.memory_bytes != 0; }, true},
-    {[](const confinement_cli&) { return "--max-pids"; },
-     [](const workspace_cli& w) { return w.confinement.bounds.processes != 0; }, true},
-    {[](const confinement_cli&) { return "--max-file-size"; },
-     [](const workspace_cli& w) { return w.confinement.bounds.file_size_bytes != 0; }, true},
-    {[](const confinement_cli&) { return "--require-confinement"; },
-     [](const workspace_cli& w) { return w.confinement.require_all; }, true},
-    {[](const confinement_cli&) { return "--pass-env"; },
-     [](const workspace_cli& w) { return !w.tools.pass_environment.empty(); }, false},
-    {[](const confinement_cli& c) { return c.host_option; },
-     [](const workspace_cli& w) { return w.confinement.mode == exec_choice::host; }, false},
-    {[](const confinement_cli&) { return "--exec best-effort"; },
-     [](const workspace_cli& w) { return w.confinement.mode == exec_choice::best_effort; }, false},
-};
-
-/// The option because of which no command runs; empty: they run.
 std::string_view forbids_commands(const workspace_cli& given) {
   if (given.tools.access == mcp::workspace_access::read_only) return "--read-only";
   if (given.confinement.mode == exec_choice::off) return "--exec off";
@@ -63,6 +26,8 @@ std::string_view forbids_commands(const workspace_cli& given) {
   if (!given.tools.pick.empty() && !has(given.tools.pick, "exec")) return "--pick without exec";
   return {};
 }
+
+namespace {
 
 std::string both(std::string_view one, std::string_view other, std::string_view why) {
   return std::string(one)
@@ -98,11 +63,33 @@ std::string contradiction(const workspace_cli& given) {
     return both("--pick exec", none, "no command runs");
   const confinement_cli& how = given.confinement;
   const bool is_host = how.mode == exec_choice::host;
-  for (const of_commands& each : command_options) {
-    if (!each.is_given(given)) continue;
-    if (!none.empty()) return both(each.option(how), none, "no command runs");
+  // What only matters where commands run, and of most of it, where they are confined.
+  struct of_commands {
+    const char* option;
+    bool is_given;
+    bool of_confined = true;
+  };
+  const of_commands options[] = {
+      {"--network", how.reach.has_value()},
+      {how.read_option, !how.read_paths.empty()},
+      {how.write_option, !how.write_paths.empty()},
+      {"--git-worktree", how.git_worktree},
+      {"--home-tools", how.home_tools},
+      {"--package-cache", how.package_caches},
+      {"--scratch", how.scratch.has_value()},
+      {"--max-memory", how.bounds.memory_bytes != 0},
+      {"--max-pids", how.bounds.processes != 0},
+      {"--max-file-size", how.bounds.file_size_bytes != 0},
+      {"--require-confinement", how.require_all},
+      {"--pass-env", !given.tools.pass_environment.empty(), false},
+      {how.host_option, is_host, false},
+      {"--exec best-effort", how.mode == exec_choice::best_effort, false},
+  };
+  for (const of_commands& each : options) {
+    if (!each.is_given) continue;
+    if (!none.empty()) return both(each.option, none, "no command runs");
     if (is_host && each.of_confined)
-      return both(each.option(how), how.host_option, "no command is confined");
+      return both(each.option, how.host_option, "no command is confined");
   }
   if (how.require_all && how.mode == exec_choice::best_effort)
     return both("--require-confinement", "--exec best-effort",

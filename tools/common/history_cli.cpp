@@ -35,15 +35,6 @@ std::string leading_to(const std::filesystem::path& directory,
   return {};
 }
 
-bool runs_commands(const workspace_cli& from) {
-  const auto names = [](const std::vector<std::string>& list) {
-    return std::ranges::find(list, "exec") != list.end();
-  };
-  return from.confinement.mode != exec_choice::off &&
-         from.tools.access != mcp::workspace_access::read_only && !names(from.tools.omit) &&
-         (from.tools.pick.empty() || names(from.tools.pick));
-}
-
 /// Why history is unavailable by default; empty: it is available.
 std::string ruled_out(const workspace_cli& from) {
   if (from.history == "off") return "the server was started with --history off";
@@ -164,7 +155,7 @@ std::shared_ptr<history::store> open_history(std::string_view program,
 }
 
 std::string reach_of_commands(const workspace_cli& from, const std::string& directory) {
-  if (!runs_commands(from)) return {};
+  if (!forbids_commands(from).empty()) return {};
   const confinement_cli& how = from.confinement;
   if (how.mode == exec_choice::host)
     return "commands run with all rights of this user and could change it; start the server "

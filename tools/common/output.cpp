@@ -120,25 +120,17 @@ std::string harmless_json(std::string_view json) {
   std::string shown;
   shown.reserve(json.size());
   while (!json.empty()) {
-    const auto lead = static_cast<unsigned char>(json.front());
-    const std::size_t size = std::min<std::size_t>(lead < 0x80   ? 1
-                                                   : lead < 0xE0 ? 2
-                                                   : lead < 0xF0 ? 3
-                                                                 : 4,
-                                                   json.size());
-    const std::string_view one = json.substr(0, size);
-    json.remove_prefix(size);
-    if (size == 1 ? lead >= 0x20 && lead != 0x7F : without_controls(one) == one) {
+    const std::string_view one = json.substr(0, detail::first_sequence(json).size);
+    const char32_t point = detail::code_point(one);
+    json.remove_prefix(one.size());
+    if (point < 0x80 ? point >= 0x20 && point != 0x7F : without_controls(one) == one) {
       shown += one;
       continue;
     }
-    if (size == 1 && lead != 0x7F) { // between tokens: a writer escapes it within
+    if (point < 0x20) { // between tokens: a writer escapes it within
       shown += ' ';
       continue;
     }
-    char32_t point = size == 1 ? lead : lead & (0x7FU >> size);
-    for (const char c : one.substr(1))
-      point = point << 6U | (static_cast<unsigned char>(c) & 0x3FU);
     std::array<char, 16> escape{};
     if (point > 0xFFFF)
       (void)std::snprintf(escape.data(), escape.size(), "\\u%04x\\u%04x",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "terminal.hpp"
 
+#include <paddock/base/detail/utf8.hpp>
 #include <paddock/base/detail/visible_text.hpp>
 
 #include <sys/ioctl.h>
@@ -15,10 +16,6 @@
 namespace paddock::cli {
 namespace {
 
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-}
-
 struct code_range {
   char32_t first;
   char32_t last;
@@ -30,14 +27,9 @@ constexpr code_range wide[] = {
     {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
 /// Takes the first character; how many columns it has.
 std::size_t take_columns(std::string_view& utf8) {
-  const auto lead = static_cast<unsigned char>(utf8.front());
-  char32_t c = lead < 0x80   ? lead
-               : lead < 0xE0 ? lead & 0x1FU
-               : lead < 0xF0 ? lead & 0xFU
-                             : lead & 7U;
-  utf8.remove_prefix(1);
-  for (; !utf8.empty() && is_continuation(utf8.front()); utf8.remove_prefix(1))
-    c = c << 6U | (static_cast<unsigned char>(utf8.front()) & 0x3FU);
+  const std::size_t size = detail::first_sequence(utf8).size;
+  const char32_t c = detail::code_point(utf8.substr(0, size));
+  utf8.remove_prefix(size);
   const bool is_wide =
       std::ranges::any_of(wide, [c](const code_range& r) { return r.first <= c && c <= r.last; });
   return is_wide ? 2 : 1; // also a mark on another: who counts nothing can be made to show no end

@@ -41,12 +41,6 @@ void add_word(CLI::App& app, const std::string& name, Target& target, const word
       ->type_name(names + "}");
 }
 
-template <class Enum>
-void add_choice(CLI::App& app, const std::string& name, Enum& target, const words_of<Enum>& choices,
-                const std::string& text) {
-  add_word(app, name, target, choices, text);
-}
-
 /// A tool that another set has is a matter of the option; the rest the library says.
 std::string refused_selection(const mcp::workspace_options& asked, const detailed_error& refusal) {
   const auto all = mcp::workspace_tool_names(mcp::toolset::coding);
@@ -78,12 +72,13 @@ std::string check_variable(const std::string& name) {
 } // namespace
 
 void add_network_options(CLI::App& app, confinement_cli& target) {
-  const words_of<network_reach> choices{{"none", network_reach::none},
-                                        {"loopback", network_reach::loopback},
-                                        {"all", network_reach::all}};
-  add_word(app, "--network", target.reach, choices,
-           "Let commands reach none, loopback (one of their own; the default where the system has "
-           "it), or all (the network)");
+  add_word<network_reach>(
+      app, "--network", target.reach,
+      {{"none", network_reach::none},
+       {"loopback", network_reach::loopback},
+       {"all", network_reach::all}},
+      "Let commands reach none, loopback (one of their own; the default where the system has "
+      "it), or all (the network)");
 }
 
 void add_bound_options(CLI::App& app, confinement_cli& target) {
@@ -122,25 +117,25 @@ void add_home_options(CLI::App& app, confinement_cli& target) {
 namespace {
 
 void add_exec_options(CLI::App& app, confinement_cli& target) {
-  add_choice<exec_choice>(app, "--exec", target.mode,
-                          {{"confined", exec_choice::confined},
-                           {"best-effort", exec_choice::best_effort},
-                           {"host", exec_choice::host},
-                           {"off", exec_choice::off}},
-                          "Run commands confined (the default; refuse what cannot be confined), "
-                          "best-effort (as confined as this system allows), host (unconfined, with "
-                          "all rights of this user), or off (never)");
+  add_word<exec_choice>(app, "--exec", target.mode,
+                        {{"confined", exec_choice::confined},
+                         {"best-effort", exec_choice::best_effort},
+                         {"host", exec_choice::host},
+                         {"off", exec_choice::off}},
+                        "Run commands confined (the default; refuse what cannot be confined), "
+                        "best-effort (as confined as this system allows), host (unconfined, with "
+                        "all rights of this user), or off (never)");
   add_network_options(app, target);
   const auto path_list = [&](const std::string& name, std::vector<std::string>& paths,
                              const std::string& text) {
     app.add_option(name, paths, text)->allow_extra_args(false)->type_name("PATH");
   };
   add_home_options(app, target);
-  const words_of<scratch_life> lives{{"call", scratch_life::call},
-                                     {"session", scratch_life::session}};
-  add_word(app, "--scratch", target.scratch, lives,
-           "Keep what commands leave in /tmp and HOME until the command ends (call, the default of "
-           "base), or for all commands until the server ends (session, the default of coding)");
+  add_word<scratch_life>(
+      app, "--scratch", target.scratch,
+      {{"call", scratch_life::call}, {"session", scratch_life::session}},
+      "Keep what commands leave in /tmp and HOME until the command ends (call, the default of "
+      "base), or for all commands until the server ends (session, the default of coding)");
   add_bound_options(app, target);
   path_list("--exec-read", target.read_paths, "Let commands read this path too (repeatable)");
   path_list("--exec-write", target.write_paths, "Let commands change this path too (repeatable)");
@@ -210,10 +205,11 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_option("-w,--workspace", target.workspace,
                  "Work in this directory (default: the current directory)")
       ->type_name("DIR");
-  add_choice(app, "--tools", target.tools.tools,
-             {{"base", mcp::toolset::base}, {"coding", mcp::toolset::coding}},
-             "Offer base (17 tools, the default) or coding (adds search, edits of many files, "
-             "processes and undo)");
+  add_word<mcp::toolset>(
+      app, "--tools", target.tools.tools,
+      {{"base", mcp::toolset::base}, {"coding", mcp::toolset::coding}},
+      "Offer base (17 tools, the default) or coding (adds search, edits of many files, "
+      "processes and undo)");
   app.add_flag_callback(
       "--read-only", [&] { target.tools.access = mcp::workspace_access::read_only; },
       "Offer only tools that change nothing; exec is left out too");
@@ -244,12 +240,12 @@ void add_workspace_options(CLI::App& app, workspace_cli& target) {
   app.add_flag_callback(
       "--one-filesystem", [&] { target.root.mounts = mounts::refuse; },
       "Refuse to enter other file systems mounted in the workspace");
-  add_choice<durability>(
+  add_word<durability>(
       app, "--fsync", target.tools.durability,
       {{"none", durability::none}, {"data", durability::data}, {"full", durability::full}},
       "Flush none of a file (the default), its data, or in full with its directory entry, before a "
       "write is reported");
-  add_choice<resolver>(
+  add_word<resolver>(
       app, "--resolver", target.root.resolver,
       {{"auto", resolver::automatic}, {"openat2", resolver::openat2}, {"walker", resolver::walker}},
       "Resolve paths by openat2 where the system allows it (auto, the default), only by openat2, "

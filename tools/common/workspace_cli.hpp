@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock::cli {
@@ -103,6 +104,8 @@ struct workspace_cli {
 /// The first contradiction among the options, as a sentence that says what to leave out; empty:
 /// they fit together. No option is ignored in silence.
 [[nodiscard]] std::string contradiction(const workspace_cli& given);
+/// The option because of which no command runs; empty: they run.
+[[nodiscard]] std::string_view forbids_commands(const workspace_cli& given);
 
 /// Adds --network.
 void add_network_options(CLI::App& app, confinement_cli& target);
