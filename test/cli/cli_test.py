@@ -19,13 +19,15 @@ import time
 import unicodedata
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import META as MODERN, Client  # noqa: E402
+
 try:
     import tomllib
 except ImportError: # Python before 3.11
     tomllib = None
 
 PADDOCK, SERVER, VERSION = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"], os.environ["PADDOCK_VERSION"]
-MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 MISSING = "/proc/nonexistent" # which nobody can make
 
 
@@ -49,6 +51,10 @@ class Cli(unittest.TestCase):
         self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
         for word in words:
             self.assertIn(word, done.stderr)
+
+    def needs_confinement(self):
+        if run(PADDOCK, "exec", "-w", self.workspace, "--", "true").returncode == 125:
+            self.skipTest("this system cannot confine commands")
 
     def call(self, tool, *arguments, stdin=""):
         return run(PADDOCK, "call", tool, *arguments, "--workspace", self.workspace, stdin=stdin)
@@ -234,6 +240,16 @@ class Tools(Cli):
 
 
 class Demo(Cli):
+    def stand_in(self):
+        """A directory with the programs, and in it the place of another server."""
+        folder = self.path("open")
+        folder.mkdir()
+        for program in [PADDOCK, pathlib.Path(PADDOCK).with_name("paddock-exec-helper")]:
+            shutil.copy(program, folder)
+        server = folder / "paddock-mcp"
+        server.touch(0o755)
+        return folder, server
+
     def test_undoes_a_loss(self):
         done = run(PADDOCK, "demo")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
@@ -242,11 +258,8 @@ class Demo(Cli):
 
     def test_says_where_nothing_is_undone(self):
         """The control: a server that restores nothing."""
-        folder = self.path("open")
-        folder.mkdir()
-        shutil.copy(PADDOCK, folder)
-        (folder / "paddock-mcp").write_text(f'#!/bin/sh\ncase $* in *--history*) set -- "$@" --omit restore;; esac\nexec {SERVER} "$@"\n')
-        (folder / "paddock-mcp").chmod(0o755)
+        folder, server = self.stand_in()
+        server.write_text(f'#!/bin/sh\ncase $* in *--history*) set -- "$@" --omit restore;; esac\nexec {SERVER} "$@"\n')
         done = run(folder / "paddock", "demo")
         self.assertEqual(done.returncode, 1, done)
         self.assertRegex(done.stdout, r"(?m)^FAILED +restore did not bring every file back$")
@@ -255,14 +268,18 @@ class Demo(Cli):
                "call a port of this machine", "leave a daemon behind", "plant .git/hooks/pre-commit", "print .perstack/token",
                "open what confines it for writing"]
 
+    @staticmethod
+    def verdicts(done):
+        """What became of each attack."""
+        lines = re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)
+        return {re.sub(r"(\.\./)+", "../../", attack.strip()): verdict for verdict, attack in lines}
+
     def attacks(self, program):
         done = run(program, "demo")
-        lines = re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)
-        return done, {re.sub(r"(\.\./)+", "../../", attack.strip()): verdict for verdict, attack in lines}
+        return done, self.verdicts(done)
 
     def test_attacks_its_own_fence(self):
-        if run(PADDOCK, "exec", "-w", self.workspace, "--", "true").returncode == 125:
-            self.skipTest("this system cannot confine commands")
+        self.needs_confinement()
         done, met = self.attacks(PADDOCK)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         expected = {name: "held" for name in self.ATTACKS}
@@ -274,13 +291,8 @@ class Demo(Cli):
 
     def test_says_where_the_fence_does_not_hold(self):
         """The control: the same attacks on a server that protects nothing of what commands and tools would change."""
-        folder = self.path("open")
-        folder.mkdir()
-        for program in [PADDOCK, pathlib.Path(PADDOCK).with_name("paddock-exec-helper")]:
-            shutil.copy(program, folder)
-        server = folder / "paddock-mcp"
+        folder, server = self.stand_in()
         server.write_text(f"#!/bin/sh\nexec {SERVER} --exec host --unprotect .git/hooks --unprotect .perstack \"$@\"\n")
-        server.chmod(0o755)
         done, met = self.attacks(folder / "paddock")
         self.assertEqual(done.returncode, 1, done)
         for name in ["call a port of this machine", "write .git/hooks/pre-commit", "plant .git/hooks/pre-commit", "read .perstack/token",
@@ -290,13 +302,9 @@ class Demo(Cli):
 
     def test_skips_what_would_come_to_nothing_anyway(self):
         """Where no port can be opened and no copied program runs, holding against them would show nothing."""
-        here = self.path("tmp")
-        here.mkdir()
-        inside = ["unshare", "-mn", "sh", "-c", f'mount -t tmpfs -o noexec none "{here}" && TMPDIR="{here}" exec "$0" demo', str(PADDOCK)]
-        if subprocess.run(["unshare", "-mn", "mount", "-t", "tmpfs", "none", str(here)], capture_output=True).returncode != 0:
-            self.skipTest("no namespaces of one's own")
-        done = subprocess.run(inside, capture_output=True, encoding="utf-8", timeout=60)
-        met = {attack.strip(): verdict for verdict, attack in re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)}
+        self.needs_mounts()
+        self.path("tmp").mkdir()
+        done, met = self.in_mounts('mount -t tmpfs -o noexec none tmp; TMPDIR="$PWD/tmp" exec "$0" demo', PADDOCK)
         for name in ["call a port of this machine", "leave a daemon behind"]:
             self.assertEqual(met.get(name), "skipped", done)
         self.assertEqual(met["print .perstack/token"], "held", done.stdout)
@@ -305,7 +313,7 @@ class Demo(Cli):
         """Runs the script with mounts of its own."""
         done = subprocess.run(["unshare", "-mn", "sh", "-c", "set -e; " + script, *map(str, words)], capture_output=True, encoding="utf-8",
                               timeout=60, cwd=self.workspace)
-        return done, {attack.strip(): verdict for verdict, attack in re.findall(r"(?m)^(held|skipped|FAILED) +(.{34}) ", done.stdout)}
+        return done, self.verdicts(done)
 
     def needs_mounts(self):
         if subprocess.run(["unshare", "-mn", "mount", "-t", "tmpfs", "none", self.workspace], capture_output=True).returncode != 0:
@@ -316,8 +324,7 @@ class Demo(Cli):
         self.needs_mounts()
         if shutil.which("setpriv") is None:
             self.skipTest("no setpriv")
-        if run(PADDOCK, "exec", "-w", self.workspace, "--", "true").returncode == 125:
-            self.skipTest("this system cannot confine commands")
+        self.needs_confinement()
         ended = self.path("setsid")
         ended.write_text('#!/bin/sh\nexec setpriv --pdeathsig KILL "$@"\n')
         ended.chmod(0o755)
@@ -327,11 +334,7 @@ class Demo(Cli):
 
     def test_sees_a_daemon_that_stays(self):
         """Between the demonstration and the server stands one that runs commands itself, and ends nothing."""
-        folder = self.path("open")
-        folder.mkdir()
-        for program in [PADDOCK, pathlib.Path(PADDOCK).with_name("paddock-exec-helper")]:
-            shutil.copy(program, folder)
-        server = folder / "paddock-mcp"
+        folder, server = self.stand_in()
         server.write_text(f"""#!{sys.executable}
 import json, os, subprocess, sys, threading
 real = subprocess.Popen([{str(SERVER)!r}, *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -353,7 +356,6 @@ for line in sys.stdin.buffer:
     answer = {{"content": [{{"type": "text", "text": text}}], "structuredContent": result, "isError": False, "resultType": "complete"}}
     say(json.dumps({{"jsonrpc": "2.0", "id": asked["id"], "result": answer}}, separators=(",", ":")).encode() + b"\\n")
 """)
-        server.chmod(0o755)
         done, met = self.attacks(folder / "paddock")
         self.assertEqual((met["leave a daemon behind"], done.returncode), ("FAILED", 1), done)
 
@@ -382,13 +384,9 @@ for line in sys.stdin.buffer:
     def test_attacks_nothing_of_the_current_directory(self):
         """The temporary directory can no longer be written to once the server runs."""
         self.needs_mounts()
-        folder, here = self.path("open"), self.path("tmp")
-        for each in [folder, here]:
-            each.mkdir()
-        shutil.copy(PADDOCK, folder)
-        server = folder / "paddock-mcp"
+        (folder, server), here = self.stand_in(), self.path("tmp")
+        here.mkdir()
         server.write_text(f'#!/bin/sh\nmount --bind "$2" "$2" && mount -o remount,bind,ro "{here}" && exec {SERVER} "$@"\n')
-        server.chmod(0o755)
         hook = self.path(".git/hooks/pre-commit")
         hook.parent.mkdir(parents=True)
         hook.write_text("mine")
@@ -721,8 +719,7 @@ class Exec(Cli):
         self.secret.write_text("SECRET")
 
     def run_confined(self, *words):
-        if self.run_exec("--", "true").returncode == 125:
-            self.skipTest("this system cannot confine commands")
+        self.needs_confinement()
         return self.run_exec(*words)
 
     def run_exec(self, *words):
@@ -1436,14 +1433,8 @@ class Both(Cli):
         done = run(PADDOCK, "call", "writeTextFile", "--arg", "path=.vscode/x", "--arg", "text=x", "-w", self.workspace)
         self.assertIn("--unprotect .vscode", done.stdout)
         self.path("audit").write_text("")
-        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-            "_meta": MODERN, "name": "writeTextFile", "arguments": {"path": "audit", "text": "x"}}}
-        with subprocess.Popen([SERVER, "-w", self.workspace, "--audit", str(self.path("audit"))], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as server:
-            server.stdin.write(json.dumps(request) + "\n")
-            server.stdin.flush()
-            answer = server.stdout.readline()
-            server.communicate(timeout=60)
+        with Client("-w", self.workspace, "--audit", self.path("audit")) as server:
+            answer = server.call("writeTextFile", path="audit", text="x")["message"]
         self.assertIn("a file of the server itself", answer)
         self.assertNotIn("--unprotect", answer)
 
@@ -1654,8 +1645,7 @@ class Server(Cli):
             self.assertLessEqual(shown, 200, done.args[:3])
 
     def test_a_denied_command_is_told_why(self):
-        if self.exec_call(script="true").get("error") == "confinement_unavailable":
-            self.skipTest("this system cannot confine commands")
+        self.needs_confinement()
         script = "python3 -c 'import socket; socket.socket()'"
         self.assertIn("--network all", self.exec_call("--network", "none", script=script)["message"])
         self.assertNotIn("error", self.exec_call("--network", "all", script=script))
@@ -1692,8 +1682,7 @@ class Server(Cli):
         self.fails(run(SERVER, "--unprotect", "a", "-w", self.workspace), 2, ".git/hooks")
 
     def test_a_command_is_told_of_protected_names(self):
-        if self.exec_call(script="true").get("error") == "confinement_unavailable":
-            self.skipTest("this system cannot confine commands")
+        self.needs_confinement()
         made = self.exec_call(script="mkdir .vscode")
         self.assertRegex(made["notice"], r"^\.vscode is protected .*\.vscode\.made-by-command-[0-9a-f]{16}; .*--unprotect \.vscode$")
         self.assertNotIn(".vscode", os.listdir(self.workspace))
@@ -1712,8 +1701,7 @@ class Server(Cli):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_link_that_leads_elsewhere_is_told(self):
-        if self.exec_call(script="true").get("error") == "confinement_unavailable":
-            self.skipTest("this system cannot confine commands")
+        self.needs_confinement()
         place = pathlib.Path(self.workspace, "later")
         os.symlink("later/idea", os.path.join(self.workspace, ".idea"))
         command = ["mkdir", "-p", "later/idea"]
@@ -1736,14 +1724,8 @@ class Server(Cli):
         audit = pathlib.Path(self.workspace, "audit.jsonl")
 
         def ask(tool, arguments):
-            request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                       "params": {"_meta": MODERN, "name": tool, "arguments": arguments}}
-            with subprocess.Popen([server, "-w", self.workspace, "--audit", audit], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, encoding="utf-8") as run:
-                run.stdin.write(json.dumps(request) + "\n")
-                run.stdin.flush()
-                answer = run.stdout.readline() # at the end of its input a server waits for no call
-            return json.loads(json.loads(answer)["result"]["content"][0]["text"])
+            with Client("-w", self.workspace, "--audit", audit, program=server) as asked:
+                return asked.call(tool, **arguments)
 
         for path in ["out/bin/paddock-exec-helper", "out/bin/paddock-mcp", "audit.jsonl"]:
             self.assertEqual(ask("writeTextFile", {"path": path, "text": "evil"})["error"], "write_protected", path)

@@ -11,39 +11,14 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Page  # noqa: E402
+from programs import META, Client, Page  # noqa: E402
 
 SERVER = os.environ["PADDOCK_MCP"]
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
-class Session:
-    """A server on its standard streams."""
-
-    def __init__(self, workspace, *options):
-        history = [] if "--history" in options else ["--history", "off"]
-        self.server = subprocess.Popen([SERVER, "-w", workspace, *history, *options], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8")
-        self.number = 0
-
-    def ask(self, method, **parameters):
-        self.number += 1
-        self.server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method,
-                                            "params": {"_meta": META, **parameters}}) + "\n")
-        self.server.stdin.flush()
-        while True:
-            answer = json.loads(self.server.stdout.readline())
-            if answer.get("id") == self.number:
-                return answer
-
-    def call(self, tool, **arguments):
-        result = self.ask("tools/call", name=tool, arguments=arguments)["result"]
-        return result.get("structuredContent") or json.loads(result["content"][0]["text"])
-
-    def close(self):
-        self.server.stdin.close()
-        self.server.wait(timeout=60)
-        self.server.stdout.close()
+def Session(workspace, *options):
+    """A server without a history, unless one is named."""
+    return Client("-w", workspace, *([] if "--history" in options else ["--history", "off"]), *options)
 
 
 class CodingExec(unittest.TestCase):
@@ -392,14 +367,13 @@ class GitSettings(unittest.TestCase):
 
     def test_a_change_of_somebody_else_is_kept(self):
         ready, done = self.workspace / "ready", self.workspace / "done"
-        self.session.server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"_meta": META, "name": "exec",
-            "arguments": {"script": "git remote add mine https://example.org/a; touch ready; until test -e done; do :; done"}}}) + "\n")
-        self.session.server.stdin.flush()
+        self.session.send({"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"_meta": META, "name": "exec",
+            "arguments": {"script": "git remote add mine https://example.org/a; touch ready; until test -e done; do :; done"}}})
         while not ready.exists():
             pass
         subprocess.run(["git", "remote", "add", "theirs", "https://example.org/b"], cwd=self.workspace, check=True)
         done.touch()
-        self.assertIn("another program changed it", self.session.server.stdout.readline())
+        self.assertIn("another program changed it", self.session.process.stdout.readline().decode())
         self.assertEqual((self.value("remote.theirs.url"), self.value("remote.mine.url")), (["https://example.org/b"], []))
 
     def test_exec_of_a_person_can_set_the_same(self):

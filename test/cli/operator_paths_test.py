@@ -8,12 +8,15 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from programs import Client  # noqa: E402
+
 PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 def run(*command, **more):
@@ -30,29 +33,11 @@ def loader_of(program):
     return re.search(r"(?m)^\s*(/\S*ld-\S+) \(", run("ldd", program).stdout)[1]
 
 
-class Conversation:
+class Conversation(Client):
     """A server that is asked one thing after the other."""
 
-    def __init__(self, *options, program=SERVER, **more):
-        self.process = subprocess.Popen([program, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, encoding="utf-8", **more)
-        self.asked = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.complaints = self.process.communicate(timeout=60)[1]
-
-    def call(self, tool, **arguments):
-        self.asked += 1
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.asked, "method": "tools/call", "params": {
-            "name": tool, "arguments": arguments, "_meta": META}}) + "\n")
-        self.process.stdin.flush()
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self.asked:
-                return json.loads(answer["result"]["content"][0]["text"])
+    def __init__(self, *options, **more):
+        super().__init__(*options, stderr=subprocess.PIPE, **more)
 
     def exec(self, script, **env):
         return self.call("exec", command="sh", args=["-c", script], env=env, cwd=".", stdout=True, stderr=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-"""paddock-mcp with the coding tools and the page of paddock review, as tests of the programs talk to them."""
+"""paddock-mcp and the page of paddock review, as tests of the programs talk to them."""
 
 import json
 import os
@@ -10,19 +10,23 @@ import urllib.error
 import urllib.request
 
 STEP = int(os.environ.get("PADDOCK_CAMPAIGN_STEP", "1"))  # one of so many cases is tried
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 
 
-class Server:
-    """A client of one server, over its standard streams."""
+class Client:
+    """Of one server, over its standard streams, in the newest revision."""
 
-    def __init__(self, workspace, *options, environment=os.environ, **variables):
-        self.process = subprocess.Popen([os.environ["PADDOCK_MCP"], "--workspace", str(workspace), "--tools", "coding", *map(str, options)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                        env={**environment, **variables})
-        self.number = 0
-        self.request("initialize", INITIALIZE)
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    def __init__(self, *options, program=os.environ["PADDOCK_MCP"], stderr=subprocess.DEVNULL, **more):
+        self.process = subprocess.Popen([program, *map(str, options)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, **more)
+        self.number, self.common = 0, {"_meta": META}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """The complaints are those of a server with `stderr=PIPE`."""
+        self.complaints = (self.process.communicate(timeout=60)[1] or b"").decode()
 
     def send(self, message):
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -30,7 +34,7 @@ class Server:
 
     def request(self, method, params):
         self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": {**self.common, **params}})
         while True:
             line = self.process.stdout.readline()
             if not line:
@@ -51,6 +55,16 @@ class Server:
         self.process.stdin.close()
         self.process.wait(timeout=60)
         self.process.stdout.close()
+
+
+class Server(Client):
+    """The same with the coding tools, and in the revision of most hosts."""
+
+    def __init__(self, workspace, *options, environment=os.environ, **variables):
+        super().__init__("--workspace", workspace, "--tools", "coding", *options, env={**environment, **variables})
+        self.common = {}
+        self.request("initialize", INITIALIZE)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
 
 class Page:
