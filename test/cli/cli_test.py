@@ -106,18 +106,12 @@ class Call(Cli):
         self.assertEqual(json.loads(done.stdout), {"output": self.workspace + "\n"})
 
     def test_mistakes(self):
-        self.fails(self.call("nope"), 2, "nope", "the tools are:", "listDirectory", "exec")
         self.fails(self.call("todo", "{"), 2, "not JSON")
         self.fails(self.call("todo", "-", stdin=""), 2, "standard input is not JSON")
         self.path("index.js").write_text("module.exports = 1\n")
         self.fails(self.call("todo", f"@{self.workspace}/index.js"), 2, f"the file {self.workspace}/index.js is not JSON\n")
-        self.fails(self.call("todo", "module.exports = 1"), 2, "the arguments are not JSON; write one argument as")
         self.fails(self.call("todo", "[]"), 2, "JSON object")
-        self.fails(run(PADDOCK, "call"), 2, "required")
         self.fails(run(PADDOCK, "call", "todo", "{}", "more"), 2, "more")
-        self.fails(run(PADDOCK, "call", "todo", "-w", self.workspace + "/absent"), 2, "absent", "no such")
-        self.fails(self.call("exec", "--read-only"), 2, "no tool exec")
-        self.fails(self.call("todo", "--exec", "maybe"), 2, "maybe")
 
     def test_arguments_as_pairs(self):
         self.assertEqual(self.call("writeTextFile", "--arg", "path=a=b.txt", "-a", "text=1").returncode, 0)
@@ -236,7 +230,6 @@ class Tools(Cli):
             self.assertEqual("bytes" in written["outputSchema"]["properties"], bool(options), options)
         self.fails(run(PADDOCK, "tools", "nope"), 2, "nope", "the tools are:", "listDirectory")
         self.fails(run(PADDOCK, "tools", "exec", "--read-only"), 2, "no tool exec")
-        self.fails(run(PADDOCK, "tools", "-w", MISSING), 2, MISSING)
 
 
 class Demo(Cli):
@@ -404,7 +397,6 @@ for line in sys.stdin.buffer:
         self.assertEqual(list(temporary.iterdir()), [])
 
     def test_mistakes(self):
-        self.fails(run(PADDOCK, "demo", self.workspace), 2, self.workspace)
         self.fails(run("/usr/bin/env", "TMPDIR=" + self.workspace + "/absent", PADDOCK, "demo"), 1, "TMPDIR")
 
 
@@ -869,12 +861,6 @@ while :; do sleep 0.01; done"""
         for name in ["file_system", "network", "kill"]:
             self.assertTrue(layers[name]["applied"], layers)
 
-    def test_mistakes(self):
-        self.fails(run(PADDOCK, "exec"), 2, "command")
-        self.fails(run(PADDOCK, "exec", "--timeout", "-1", "--", "true"), 2, "--timeout")
-        self.fails(run(PADDOCK, "exec", "-w", MISSING, "--", "true"), 125, MISSING)
-
-
     def test_a_person_is_told_what_a_model_is(self):
         folder, home = self.path("folder"), self.path("folder/inner")
         folder.mkdir()
@@ -902,7 +888,6 @@ while :; do sleep 0.01; done"""
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("folder/inner was not removed whole", done.stderr)
         self.assertEqual(self.run_confined("--", "true").stderr, "")
-
 
     def test_a_folder_that_has_to_stay_is_named_with_what_it_holds(self):
         self.path("z/key").mkdir(parents=True)
@@ -1081,10 +1066,6 @@ class Doctor(Cli):
         helper = next(f for f in json.loads(done.stdout)["features"] if f["name"] == "helper program")
         self.assertTrue(helper["found"], helper)
         self.assertTrue(os.access(helper["detail"], os.X_OK), helper)
-
-    def test_mistakes(self):
-        self.fails(run(PADDOCK, "doctor", "-w", MISSING), 2, MISSING)
-        self.fails(run(PADDOCK, "doctor", "extra"), 2, "extra")
 
 
 class Both(Cli):
@@ -1504,15 +1485,6 @@ class Server(Cli):
         done = run(SERVER, "--list-tools", "--pick", "todo", "--omit", "exec", "-w", self.workspace)
         self.assertRegex(done.stdout, r"\Atodo +Add tasks [^\n]+\n\Z")
 
-    def test_mistakes(self):
-        self.fails(run(SERVER, "--nope"), 2, "--nope", "--help")
-        self.fails(run(SERVER, "--pick", "todo,nope"), 2, "no tool nope", "listDirectory")
-        self.fails(run(SERVER, "--pick", "exec", "--read-only"), 2, "--pick exec", "contradict each other")
-        self.fails(run(SERVER, "-w", MISSING), 2, MISSING)
-        self.fails(run(SERVER, "--limit", "todos=many"), 2, "many")
-        self.fails(run(SERVER, "--limit=todos=-1"), 2, "-1")
-        self.fails(run(SERVER, "--audit", MISSING + "/audit"), 2, MISSING + "/audit")
-
     HOSTS = {"claude-desktop": "mcpServers", "claude-code": "mcpServers", "vscode": "servers", "cursor": "mcpServers",
              "codex": "mcp_servers", "gemini": "mcpServers", "zed": "context_servers"}
 
@@ -1570,8 +1542,6 @@ class Server(Cli):
             self.assertEqual("searchText" in listed.stdout, "coding" in expected, listed)
 
     def test_mistakes_in_configurations(self):
-        self.fails(run(SERVER, "--print-config", "nope"), 2, "--print-config", "zed")
-        self.fails(run(SERVER, "--print-config", "zed", "-w", MISSING), 2, MISSING)
         self.fails(run(SERVER, "--print-config", "zed", "--check"), 2, "contradict each other")
         os.mkdir(os.fsencode(self.workspace) + b"/\xff")
         done = subprocess.run([SERVER, "--print-config", "zed", "-w", os.fsencode(self.workspace) + b"/\xff"],
@@ -1595,7 +1565,6 @@ class Server(Cli):
         self.assertEqual((done.returncode, done.stderr), (1, ""), done)
         self.assertRegex(done.stdout, r"(?m)^FAILED +writing .*--read-only$")
         self.assertNotIn("can do its work", done.stdout)
-        self.fails(run(SERVER, "--check", "-w", MISSING), 2, MISSING)
 
     def test_the_check_opens_what_the_start_opens(self):
         coding = [SERVER, "--check", "--tools", "coding", "-w", self.workspace]
