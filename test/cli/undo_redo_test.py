@@ -147,7 +147,6 @@ class UndoRedo(unittest.TestCase):
                         page = Page(self.workspace, self.store)
                         told = json.loads(page.ask("POST", "api/undo", {"check": True, **({"paths": paths} if paths else {})}))
                         page.close()
-                        told["folded"] = [{"path": path, "files": files} for path, files in told["folded"].items()]
                     else:
                         at = ["--workspace", str(self.workspace), "--history", str(self.store)]
                         told = json.loads(subprocess.run([PADDOCK, "undo", "--json", "-n", *paths, *at], capture_output=True).stdout)

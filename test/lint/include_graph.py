@@ -50,7 +50,7 @@ ROOMS = {
                       "skill_manager/config"],
     "tools/common": ["public"],
     "tools/page": ["public", "crypto", "http", "http/server", "tools/common"],
-    "tools/review_page": ["public", "crypto", "http/server", "tools/page"],
+    "tools/review_page": ["public", "crypto", "http/server", "tools/common", "tools/page"],
     "tools/skills_page": ["public", "http/server", "tools/common", "tools/page"],
     "tools/adapter": ["public", "tools/common"],
     "tools/cli/doctor": ["public", "tools/common"],

@@ -82,13 +82,6 @@ std::string why_not_started(const command_error& e, const root& workspace, const
   return is_helper ? explain(e) : program_name + ": " + explain(e);
 }
 
-void write_paths(mcp::json_writer& out, const char* key, const std::vector<std::string>& paths) {
-  out.key(key).begin_array();
-  for (const std::string& path : paths)
-    out.string(encode_name(path));
-  out.end_array();
-}
-
 /// What became of the command, and what paddock-mcp would tell a model beside that.
 struct finished {
   command_outcome outcome;
@@ -114,9 +107,9 @@ void print_json(const finished& done) {
         .member("movedTo", encode_name(each.moved_to))
         .end_object();
   out.end_array();
-  write_paths(out, "uncovered", o.uncovered);
-  write_paths(out, "ledElsewhere", o.led_elsewhere);
-  write_paths(out, "emptied", o.emptied);
+  write_names(out, "uncovered", o.uncovered);
+  write_names(out, "ledElsewhere", o.led_elsewhere);
+  write_names(out, "emptied", o.emptied);
   out.key("confinement");
   mcp::write_confinement(out, o.confinement);
   if (!done.hint.empty()) out.member("hint", done.hint);

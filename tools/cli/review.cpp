@@ -4,7 +4,6 @@
 
 #include "review_page/review.hpp"
 
-#include "common/git_worktree.hpp"
 #include "common/history_cli.hpp"
 #include "common/option_values.hpp"
 #include "subcommands.hpp"
@@ -17,7 +16,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace paddock::cli {
 namespace {
@@ -51,12 +49,7 @@ int run_review(const review_arguments& options) {
        .store = store,
        .since = list->since,
        .state_directory = directory,
-       .left_outside = [&](auto to) -> std::optional<review_page::left_commits> {
-         auto left = commits_left(*store, to);
-         if (!left) return std::nullopt;
-         return review_page::left_commits{std::move(left->repository), std::move(left->from),
-                                          std::move(left->to)};
-       }},
+       .left_outside = [&](auto to) { return commits_left(*store, to); }},
       options.port);
 }
 

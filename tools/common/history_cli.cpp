@@ -45,6 +45,14 @@ std::string ruled_out(const workspace_cli& from) {
   return {};
 }
 
+bool names_history(const workspace_cli& from) {
+  return !from.history.empty() && from.history != "off";
+}
+
+std::string served_directory(const workspace_cli& from) {
+  return names_history(from) ? from.history : default_history_directory();
+}
+
 /// What servers of the workspace protect; complains and returns nothing when that is not known.
 std::optional<std::vector<protected_name>>
 kept_rules(std::string_view program, const root& workspace, const std::string& directory,
@@ -130,8 +138,7 @@ std::optional<root> open_persons_workspace(std::string_view program, const std::
 }
 
 bool add_kept_rules(std::string_view program, workspace_cli& from) {
-  const bool is_named = !from.history.empty() && from.history != "off";
-  const std::string directory = is_named ? from.history : default_history_directory();
+  const std::string directory = served_directory(from);
   const auto plain = root::open(from.workspace);
   if (!plain || directory.empty()) return true; // who opens it next says why it cannot be used
   auto rules = kept_rules(program, *plain, directory);
@@ -177,8 +184,7 @@ std::string reach_of_commands(const workspace_cli& from, const std::string& dire
 }
 
 std::string state_directory_of(const workspace_cli& from) {
-  const bool is_named = !from.history.empty() && from.history != "off";
-  const std::string directory = is_named ? from.history : default_history_directory();
+  const std::string directory = served_directory(from);
   if (directory.empty() || !reach_of_commands(from, directory).empty()) return {};
   std::error_code failed;
   return std::filesystem::absolute(directory, failed).string();
@@ -186,11 +192,11 @@ std::string state_directory_of(const workspace_cli& from) {
 
 bool open_served_history(std::string_view program, workspace_cli& from,
                          std::shared_ptr<const root> workspace, history::session by) {
-  const bool is_named = !from.history.empty() && from.history != "off";
+  const bool is_named = names_history(from);
   std::string& why = from.tools.no_history;
   why = ruled_out(from);
   if (!why.empty()) return true;
-  const std::string directory = is_named ? from.history : default_history_directory();
+  const std::string directory = served_directory(from);
   if (directory.empty()) {
     why = "neither HOME nor XDG_STATE_HOME names a place to keep a history; a person can start the "
           "server with --history DIR";

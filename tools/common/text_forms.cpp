@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "text_forms.hpp"
 
+#include <paddock/path/lexical_path.hpp>
+
 namespace paddock::cli {
 namespace {
 
@@ -65,6 +67,14 @@ std::string indented(std::string_view json) {
   mcp::json_document document;
   const auto parsed = document.parse(json);
   return parsed ? indented(*parsed) : std::string(json);
+}
+
+void write_names(mcp::json_writer& out, std::string_view key,
+                 const std::vector<std::string>& names) {
+  out.key(key).begin_array();
+  for (const std::string& name : names)
+    out.string(encode_name(name));
+  out.end_array();
 }
 
 std::string toml_string(std::string_view utf8) {

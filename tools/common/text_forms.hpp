@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Text in the forms that other programs read: a word of a shell, JSON over several lines, TOML.
+// Text in the forms that other programs read: a word of a shell, JSON, TOML.
 
 #include <paddock/mcp/json.hpp>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddock::cli {
 
@@ -16,6 +17,9 @@ namespace paddock::cli {
 [[nodiscard]] std::string indented(mcp::json_view value);
 /// The same for text that is JSON.
 [[nodiscard]] std::string indented(std::string_view json);
+/// The member `key`: a list of names, in the codec of lexical_path.hpp.
+void write_names(mcp::json_writer& out, std::string_view key,
+                 const std::vector<std::string>& names);
 /// `utf8` as a TOML basic string.
 [[nodiscard]] std::string toml_string(std::string_view utf8);
 

@@ -259,7 +259,8 @@ answer restored(const call& c, const history::restore_request& request) {
   if (outcome && outcome->restored != 0 && request.effect == history::restore_effect::apply)
     end_move(c.of.workspace->descriptor(), "", outcome->kept);
   const bool is_whole = request.paths.empty() && c.of.left_outside;
-  const auto commits = is_whole ? c.of.left_outside(request.to) : std::optional<left_commits>();
+  const auto commits =
+      is_whole ? c.of.left_outside(request.to) : std::optional<cli::left_commits>();
   return outcome ? say(to_json(*outcome, commits)) : say_of(outcome.error(), no_checkpoint);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "json.hpp"
 
+#include "common/restored.hpp"
+#include "common/text_forms.hpp"
 #include "crypto/crypto.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
@@ -23,13 +25,6 @@ void write_author(json_writer& out, history::author by, std::string_view tool,
   out.member("by", history::name_of(by));
   if (!tool.empty()) out.member("tool", tool);
   if (!command.empty()) out.member("command", command);
-}
-
-void write_paths(json_writer& out, const std::vector<std::string>& paths) {
-  out.key("paths").begin_array();
-  for (const std::string& each : paths)
-    out.string(encode_name(each));
-  out.end_array();
 }
 
 void write_checkpoint(json_writer& out, const history::checkpoint& one) {
@@ -157,7 +152,7 @@ std::string to_json(std::span<const history::event> events) {
     out.begin_object().key("number").unsigned_integer(each.number);
     out.key("time").integer(each.time_ms);
     write_author(out, each.by, each.tool, each.command);
-    write_paths(out, each.paths);
+    cli::write_names(out, "paths", each.paths);
     out.key("entries").unsigned_integer(each.entries);
     if (each.checkpoint != 0) out.key("checkpoint").unsigned_integer(each.checkpoint);
     out.end_object();
@@ -166,27 +161,9 @@ std::string to_json(std::span<const history::event> events) {
 }
 
 std::string to_json(const history::restore_outcome& outcome,
-                    const std::optional<left_commits>& commits) {
+                    const std::optional<cli::left_commits>& commits) {
   json_writer out;
-  out.begin_object().key("restored").unsigned_integer(outcome.restored);
-  write_paths(out, outcome.paths);
-  out.key("pathsTotal").unsigned_integer(outcome.paths_total).key("folded").begin_object();
-  for (const history::folded_directory& each : outcome.folded)
-    out.key(encode_name(each.path)).unsigned_integer(each.files);
-  out.end_object();
-  mcp::write_reasons(out, "conflicts", outcome.conflicts, outcome.conflicts_total);
-  mcp::write_reasons(out, "left", outcome.left, outcome.left_total);
-  out.key("lost").unsigned_integer(outcome.lost);
-  if (!outcome.kept.empty()) out.member("kept", encode_name(outcome.kept));
-  mcp::write_running(out, outcome.running);
-  if (commits)
-    out.key("commitsLeft")
-        .begin_object()
-        .member("repository", encode_name(commits->repository))
-        .member("from", commits->from)
-        .member("to", commits->to)
-        .end_object();
-  if (outcome.before != 0) out.key("checkpoint").unsigned_integer(outcome.before);
+  cli::write_restored(out.begin_object(), outcome, commits);
   return out.end_object().take();
 }
 

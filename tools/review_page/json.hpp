@@ -32,7 +32,7 @@ namespace paddock::review_page {
 /// {"restored", "paths", "conflicts": [{"path", "reason"}], "commitsLeft"?: {"repository", "from",
 /// "to"}, "checkpoint"?}
 [[nodiscard]] std::string to_json(const history::restore_outcome& outcome,
-                                  const std::optional<left_commits>& commits = {});
+                                  const std::optional<cli::left_commits>& commits = {});
 
 /// Which rows of a diff an answer has.
 struct row_range {

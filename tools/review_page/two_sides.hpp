@@ -3,6 +3,8 @@
 
 // One change with what the file held at the checkpoint and what it holds now.
 
+#include "common/git_worktree.hpp"
+
 #include <paddock/base/result.hpp>
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/history/history.hpp>
@@ -23,12 +25,6 @@ inline constexpr std::uint64_t text_bytes_max = std::uint64_t{4} << 20U;
 inline constexpr std::size_t text_lines_max = 200'000;
 inline constexpr std::uint64_t image_bytes_max = std::uint64_t{16} << 20U;
 
-/// Commits that a restore leaves in a repository outside of the workspace.
-struct left_commits {
-  std::string repository;
-  std::string from, to; ///< where HEAD was and is
-};
-
 /// The workspace and its history; both may be used by any number of threads.
 struct reviewed {
   std::shared_ptr<const root> workspace;
@@ -36,7 +32,7 @@ struct reviewed {
   std::uint64_t since = 0;       ///< the checkpoint that is shown first
   std::string state_directory{}; ///< for changes of files (change_set.hpp)
   /// By a restore to a checkpoint; may be empty.
-  std::function<std::optional<left_commits>(std::optional<std::uint64_t> to)> left_outside{};
+  std::function<std::optional<cli::left_commits>(std::optional<std::uint64_t> to)> left_outside{};
 };
 
 /// What of a side can be shown.

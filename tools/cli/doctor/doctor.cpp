@@ -9,6 +9,7 @@
 #include "common/output.hpp"
 #include "common/package_caches.hpp"
 #include "common/terminal.hpp"
+#include "common/text_forms.hpp"
 #include "common/workspace_cli.hpp"
 #include "system_probes.hpp"
 
@@ -16,7 +17,6 @@
 #include <paddock/exec/confinement.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
-#include <paddock/path/lexical_path.hpp>
 #include <paddock/version.hpp>
 
 #include <cstdio>
@@ -40,19 +40,12 @@ struct diagnosis {
   std::vector<home_tool> package_caches{};
 };
 
-void write_texts(mcp::json_writer& out, const char* key, const std::vector<std::string>& texts) {
-  out.key(key).begin_array();
-  for (const std::string& text : texts)
-    out.string(encode_name(text));
-  out.end_array();
-}
-
 void write_home(mcp::json_writer& out, const char* key, const std::vector<home_tool>& found) {
   out.key(key).begin_array();
   for (const home_tool& each : found) {
     out.begin_object().member("name", each.name);
-    write_texts(out, "shown", each.shown);
-    write_texts(out, "leftOut", each.left_out);
+    write_names(out, "shown", each.shown);
+    write_names(out, "leftOut", each.left_out);
     out.end_object();
   }
   out.end_array();

@@ -5,6 +5,7 @@
 #include "cli/skills/skills_cli.hpp"
 #include "common/output.hpp"
 #include "common/terminal.hpp"
+#include "common/text_forms.hpp"
 
 #include <paddock/path/lexical_path.hpp>
 
@@ -106,10 +107,8 @@ void write_report(mcp::json_writer& out, const import_report& report) {
     if (!report.entry.empty()) out.member("entry", encode_name(report.entry));
   }
   out.key("files").unsigned_integer(report.files).key("bytes").unsigned_integer(report.bytes);
-  out.key("replaced").boolean(report.replaced).key("leftOut").begin_array();
-  for (const std::string& each : report.left_out)
-    out.string(encode_name(each));
-  out.end_array();
+  out.key("replaced").boolean(report.replaced);
+  write_names(out, "leftOut", report.left_out);
   write_diagnostics(out.key("diagnostics"), report.diagnostics);
   out.end_object();
 }

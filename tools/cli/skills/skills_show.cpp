@@ -88,22 +88,6 @@ int run_list(const skills_cli& options) {
 
 // --- show --------------------------------------------------------------------------------------
 
-/// The text with its line breaks, and without whatever else a terminal would obey.
-void print_lines(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    std::string shown;
-    for (std::size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
-      shown.append(fit(line.substr(0, tab), tab)).append("\t");
-      line.remove_prefix(tab + 1);
-    }
-    print_text_line(shown + fit(line, line.size()));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 /// Why there is no such skill, when there is such a directory.
 int fail_to_show(const skill_store& store, const std::string& id, const error& e) {
   if (const auto list = store.list())
@@ -149,7 +133,8 @@ int run_show(const skills_cli& options, const std::string& id) {
   for (const auto& d : found->diagnostics)
     print_text_line(line_of(found->path, d));
   print_text_line("");
-  print_lines(file->bytes);
+  print_content(file->bytes);
+  if (!file->bytes.ends_with('\n')) print_text_line("");
   return success;
 }
 

@@ -6,6 +6,7 @@
 #include "common/output.hpp"
 #include "common/shown_diff.hpp"
 #include "common/terminal.hpp"
+#include "common/text_forms.hpp"
 #include "undo_cli.hpp"
 
 #include <paddock/history/naming.hpp>
@@ -87,10 +88,8 @@ void print_json(const history::change_list& found, history::store& store) {
   out.end_array();
   mcp::write_not_covered(out, found);
   mcp::write_running(out, found.running);
-  out.key("unknown").begin_array();
-  for (const std::string& path : found.unknown)
-    out.string(encode_name(path));
-  write_trouble(out.end_array(), store);
+  write_names(out, "unknown", found.unknown);
+  write_trouble(out, store);
   out.key("total").unsigned_integer(found.total);
   out.key("truncated").boolean(found.truncated).end_object();
   print_json_line(out.str());

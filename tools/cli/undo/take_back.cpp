@@ -5,6 +5,7 @@
 #include "common/git_worktree.hpp"
 #include "common/interruption.hpp"
 #include "common/output.hpp"
+#include "common/restored.hpp"
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
@@ -32,32 +33,9 @@ struct restore_options : undo_options {
 void print_json(const history::restore_outcome& done, history::store& store, bool is_trial,
                 const std::optional<left_commits>& commits) {
   mcp::json_writer out;
-  out.begin_object().key("restored").unsigned_integer(done.restored);
-  out.key("applied").boolean(!is_trial && done.restored > 0).key("paths").begin_array();
-  for (const std::string& path : done.paths)
-    out.string(encode_name(path));
-  out.end_array().key("pathsTotal").unsigned_integer(done.paths_total).key("folded").begin_array();
-  for (const history::folded_directory& each : done.folded)
-    out.begin_object()
-        .member("path", encode_name(each.path))
-        .key("files")
-        .unsigned_integer(each.files)
-        .end_object();
-  out.end_array();
-  mcp::write_reasons(out, "conflicts", done.conflicts, done.conflicts_total);
-  mcp::write_reasons(out, "left", done.left, done.left_total);
-  out.key("lost").unsigned_integer(done.lost);
-  if (!done.kept.empty()) out.member("kept", encode_name(done.kept));
-  if (done.before != 0) out.key("checkpoint").unsigned_integer(done.before);
-  mcp::write_running(out, done.running);
+  write_restored(out.begin_object(), done, commits);
+  out.key("applied").boolean(!is_trial && done.restored > 0);
   write_trouble(out, store);
-  if (commits)
-    out.key("commitsLeft")
-        .begin_object()
-        .member("repository", encode_name(commits->repository))
-        .member("from", commits->from)
-        .member("to", commits->to)
-        .end_object();
   print_json_line(out.end_object().str());
 }
 

@@ -48,7 +48,8 @@ async function foresee(body, name) {
     const blocked = conflicts.length > 0 && !force;
     const message = blocked ? "undoBlocked" : restored > 0 ? "undoText" : "undoNothing";
     at("undo-text").textContent = text(message, restored, plain(name));
-    const rows = paths.map((path) => (Object.hasOwn(folded, path) ? { path: `${path}/`, reason: text("fileCount", folded[path]) } : { path }));
+    const files = new Map(folded.map((each) => [each.path, each.files]));
+    const rows = paths.map((path) => (files.has(path) ? { path: `${path}/`, reason: text("fileCount", files.get(path)) } : { path }));
     names(at("undo-paths"), blocked ? [] : rows, blocked ? 0 : pathsTotal);
     if (!force) showConflicts(conflicts);
     showNotes(blocked ? {} : outcome);
