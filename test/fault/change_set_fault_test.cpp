@@ -53,9 +53,7 @@ protected:
   /// A file system that does not know these flags of renameat2.
   [[nodiscard]] fault file_system_without(unsigned flags) const {
     if (flags == 0) return {.files = w.files};
-    return {.at = 1,
-            .lasting = lasting::ever,
-            .os_errno_of =
+    return {.os_errno_of =
                 [flags](std::string_view call) {
                   return call == "renameat2" && (injection::rename_flags() & flags) != 0 ? EINVAL
                                                                                          : 0;
@@ -260,9 +258,7 @@ TEST_P(change_set_fault_test, what_cannot_be_carried_to_its_end_is_taken_back) {
       if (run_until([&] { return make(change, durability::none); }, at, stops) != ending::killed)
         break;
       const picture found = now();
-      injection failing({.at = 1,
-                         .lasting = lasting::ever,
-                         .os_errno_of =
+      injection failing({.os_errno_of =
                              [&](std::string_view call) {
                                return call == "renameat2" && ++renames == 1 ? os_errno : 0;
                              },
@@ -392,9 +388,7 @@ TEST_P(change_set_fault_test, on_file_systems_that_can_do_less_it_is_the_same) {
         w.reset();
         std::size_t renames = 0;
         has_broken = false;
-        injection old_disk({.at = 1,
-                            .lasting = lasting::ever,
-                            .os_errno_of =
+        injection old_disk({.os_errno_of =
                                 [&](std::string_view call) {
                                   if (call == "linkat" && !row.can_link) return EPERM;
                                   if (call != "renameat2") return 0;
@@ -425,9 +419,7 @@ TEST_P(change_set_fault_test, what_was_made_is_taken_back_whatever_its_name_mean
     w.t.file("ws/n", "moved");
     const picture before = now();
     std::size_t renames = 0;
-    injection others({.at = 1,
-                      .lasting = lasting::ever,
-                      .os_errno_of =
+    injection others({.os_errno_of =
                           [&](std::string_view call) {
                             if (call != "renameat2" || ++renames != 3) return 0;
                             std::filesystem::create_directory(w.t / ("ws/p/" + std::string(mark)));
@@ -456,9 +448,7 @@ TEST_P(change_set_fault_test, what_cannot_go_back_keeps_nothing_else_from_it) {
     w.reset();
     const std::string was = w.t.content("ws/f"), other = w.t.content("ws/d/x");
     std::size_t renames = 0;
-    injection failing({.at = 1,
-                       .lasting = lasting::ever,
-                       .os_errno_of =
+    injection failing({.os_errno_of =
                            [&](std::string_view call) {
                              if (call != "renameat2") return 0;
                              ++renames;

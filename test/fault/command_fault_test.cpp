@@ -190,10 +190,9 @@ protected:
   bool nth_call_fails(const running_operation& op, const answer& expected, std::string_view call,
                       int os_errno, std::size_t at) {
     std::size_t met = 0;
-    const fault f{
-        .at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-          return name == call && ++met == at ? os_errno : 0;
-        }};
+    const fault f{.os_errno_of = [&](std::string_view name) {
+      return name == call && ++met == at ? os_errno : 0;
+    }};
     EXPECT_THAT(complaints(op, expected, f, os_errno), IsEmpty())
         << op.name << ", " << call << " for the " << at << ". time, "
         << ::strerrorname_np(os_errno);

@@ -265,12 +265,11 @@ TEST_P(fault_test, a_full_disk_in_the_middle_of_a_write_leaves_the_old_content) 
 TEST_P(fault_test, a_move_overwrites_nothing_that_appears_at_the_last_moment) {
   w.reset();
   bool appeared = false;
-  const fault meanwhile{
-      .at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
-        if (call == "renameat2" && !std::exchange(appeared, true))
-          w.t.file("ws/d/g", "somebody else's");
-        return 0;
-      }};
+  const fault meanwhile{.os_errno_of = [&](std::string_view call) {
+    if (call == "renameat2" && !std::exchange(appeared, true))
+      w.t.file("ws/d/g", "somebody else's");
+    return 0;
+  }};
   injection not_a_fault(meanwhile);
   const auto done = move_entry(*w.root, "f", "d/g");
   not_a_fault.end();
@@ -297,11 +296,11 @@ TEST_P(fault_test, without_rename_flags_files_are_moved_by_a_link_and_nothing_is
     SCOPED_TRACE(std::string(row.source) + " to " + row.destination);
     w.reset();
     const picture before = picture_of(w.t, "ws");
-    injection old({.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
-                     if (call != "renameat2") return 0;
-                     if (row.meanwhile != nullptr) w.t.file(row.meanwhile, "somebody else's");
-                     return EINVAL;
-                   }});
+    injection old({.os_errno_of = [&](std::string_view call) {
+      if (call != "renameat2") return 0;
+      if (row.meanwhile != nullptr) w.t.file(row.meanwhile, "somebody else's");
+      return EINVAL;
+    }});
     const auto done = move_entry(*w.root, row.source, row.destination);
     old.end();
     if (!row.code) {
@@ -335,13 +334,12 @@ TEST_P(fault_test, a_file_that_is_replaced_at_each_look_is_given_up_and_left_alo
     SCOPED_TRACE(name);
     w.reset();
     std::size_t replaced = 0;
-    injection restless(
-        {.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
-           if (call != "statx") return 0;
-           w.t.file("ws/theirs", "two " + std::to_string(++replaced));
-           std::filesystem::rename(w.t / "ws/theirs", w.t / "ws/f");
-           return 0;
-         }});
+    injection restless({.os_errno_of = [&](std::string_view call) {
+      if (call != "statx") return 0;
+      w.t.file("ws/theirs", "two " + std::to_string(++replaced));
+      std::filesystem::rename(w.t / "ws/theirs", w.t / "ws/f");
+      return 0;
+    }});
     const auto failed = change();
     restless.end();
     ASSERT_TRUE(failed);
@@ -361,10 +359,10 @@ TEST_P(fault_test, what_is_added_while_a_directory_is_removed_goes_with_it) {
     SCOPED_TRACE(row.late);
     w.reset();
     std::size_t unlinked = 0;
-    injection busy({.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
-                      if (call == "unlinkat" && ++unlinked == row.before) w.t.file(row.late);
-                      return 0;
-                    }});
+    injection busy({.os_errno_of = [&](std::string_view call) {
+      if (call == "unlinkat" && ++unlinked == row.before) w.t.file(row.late);
+      return 0;
+    }});
     const auto done = remove_directory(*w.root, "d", {.recursive = recursion::yes});
     busy.end();
     EXPECT_EQ(unlinked, 6U + 2U); // the late one, and its directory again
@@ -378,14 +376,14 @@ TEST_P(fault_test, the_group_of_a_replaced_file_is_kept_where_its_owner_cannot_b
   w.reset();
   ASSERT_EQ(0, ::chown((w.t / "ws/f").c_str(), 65534, 65534));
   bool refused = false;
-  injection jealous({.at = 1, .lasting = lasting::ever, .os_errno_of = [&](std::string_view call) {
-                       return call == "fchown" && !std::exchange(refused, true) ? EPERM : 0;
-                     }});
+  injection jealous({.os_errno_of = [&](std::string_view call) {
+    return call == "fchown" && !std::exchange(refused, true) ? EPERM : 0;
+  }});
   const auto done = write_file(*w.root, "f", "new");
   jealous.end();
   EXPECT_TRUE(refused);
   ASSERT_THAT(done, test::IsOk());
-  struct stat s{};
+  struct stat s {};
   ASSERT_EQ(0, ::stat((w.t / "ws/f").c_str(), &s));
   EXPECT_EQ(s.st_uid, 0U);
   EXPECT_EQ(s.st_gid, 65534U);

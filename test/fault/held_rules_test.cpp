@@ -348,9 +348,7 @@ TEST_P(held_removal_test, what_was_looked_at_goes_and_nothing_else) {
         return injection::calls();
       }();
       bool is_hit = false;
-      injection disturbed({.at = 1,
-                           .lasting = test::lasting::ever,
-                           .os_errno_of =
+      injection disturbed({.os_errno_of =
                                [](std::string_view name) {
                                  return GetParam().fails_renames &&
                                                 (name == "renameat2" || name == "linkat")

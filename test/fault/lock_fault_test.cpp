@@ -23,9 +23,7 @@ using test::IsError;
 using test::IsOk;
 
 test::fault no_flock(int os_errno) {
-  return {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [=](std::string_view name) {
-            return name == "flock" ? os_errno : 0;
-          }};
+  return {.os_errno_of = [=](std::string_view name) { return name == "flock" ? os_errno : 0; }};
 }
 
 class skill_lock_test : public test::skill_fixture {};

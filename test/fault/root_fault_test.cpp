@@ -37,13 +37,11 @@ using enum error_code;
 
 /// The first `times` calls of this name fail.
 fault first_calls_fail(std::string_view call, int os_errno, std::size_t times) {
-  return {.at = 1,
-          .lasting = test::lasting::ever,
-          .os_errno_of = [=, left = times](std::string_view name) mutable {
-            if (name != call || left == 0) return 0;
-            --left;
-            return os_errno;
-          }};
+  return {.os_errno_of = [=, left = times](std::string_view name) mutable {
+    if (name != call || left == 0) return 0;
+    --left;
+    return os_errno;
+  }};
 }
 constexpr std::size_t always = std::string::npos;
 
@@ -138,12 +136,11 @@ TEST_F(root_fault_test, without_procfs_what_was_not_looked_at_is_not_opened) {
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
     t.file("ws/f", "inside");
-    injection none(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view call) {
-           if (call != "open") return 0;
-           row.meanwhile();
-           return ENOENT;
-         }});
+    injection none({.os_errno_of = [&](std::string_view call) {
+      if (call != "open") return 0;
+      row.meanwhile();
+      return ENOENT;
+    }});
     const auto got = r.open_beneath("f", access::read);
     none.end();
     EXPECT_THAT(got, IsError(row.code));
@@ -205,11 +202,10 @@ TEST_F(root_fault_test, a_name_that_is_a_link_whenever_it_should_be_none_is_give
       t.file("ws/f", "inside");
   };
   // `l` leads to `f`, which is a file while the links are followed and a link when it is looked at.
-  injection restless(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view call) {
-         if (call == "openat2" || call == "readlinkat") replace_f(call == "openat2");
-         return 0;
-       }});
+  injection restless({.os_errno_of = [&](std::string_view call) {
+    if (call == "openat2" || call == "readlinkat") replace_f(call == "openat2");
+    return 0;
+  }});
   const auto located = r.locate("l", final_link::follow);
   const auto written = write_file(r, "l", "new");
   restless.end();

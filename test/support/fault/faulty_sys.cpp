@@ -45,9 +45,10 @@ bool passes(const char* name) {
     now.what.before(now.calls);
     now.armed = true;
   }
-  const bool hit =
-      now.what.at != 0 &&
-      (now.calls == now.what.at || (now.calls > now.what.at && now.what.lasting == lasting::ever));
+  const bool hit = now.what.at == 0
+                       ? now.what.os_errno_of != nullptr
+                       : now.calls == now.what.at ||
+                             (now.calls > now.what.at && now.what.lasting == lasting::ever);
   if (!hit) return true;
   const int os_errno = now.what.os_errno_of ? now.what.os_errno_of(name) : now.what.os_errno;
   if (os_errno == 0) return true;

@@ -23,7 +23,7 @@ enum class lasting : unsigned char { once, ever };
 enum class nameless_files : unsigned char { known, unknown };
 
 struct fault {
-  std::size_t at = 0; ///< the call that fails, from 1; 0: none
+  std::size_t at = 0; ///< the call that fails, from 1; 0: each that os_errno_of names, or none
   int os_errno = 0;
   test::lasting lasting = lasting::once;
   std::size_t bytes_max = 0; ///< what one call reads or writes at most; 0: as asked
