@@ -488,7 +488,7 @@ TEST(json_config, mistakes) {
        {"c.json:3: not JSON: a comma or } is expected at column 1"}},
       {"two commas too many",
        "{\"mcpServers\": {},\n,}",
-       {"c.json:2: not JSON: a name in double quotes is expected at column 2"}},
+       {"c.json:2: not JSON: a name in double quotes is expected at column 1"}},
       {"mistake behind a comment",
        "{ // servers\n/* {\n*/ x}",
        {"c.json:3: not JSON: a name in double quotes or } is expected at column 4"}},
