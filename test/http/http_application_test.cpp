@@ -173,14 +173,6 @@ TEST(HttpApplication, AnswersRequestsOneAfterTheOtherOnOneConnection) {
   }
 }
 
-TEST(HttpApplication, ListensOnASocketFile) {
-  const temp_tree tree;
-  const at_work served("unix:" + (tree / "socket"));
-  raw_client c("unix://" + (tree / "socket") + "#/");
-  c.send(get("/a"));
-  EXPECT_EQ("GET /a ", c.receive().body);
-}
-
 TEST(HttpApplication, DecidesByTheHeadBeforeTheBodyIsRead) {
   const at_work served;
   raw_client c = served.client();

@@ -222,17 +222,6 @@ std::vector<std::string> monsters(era e) {
           std::string(million, '\\')};
 }
 
-TEST_P(hostile, a_line_may_have_so_many_bytes_and_not_one_more) {
-  mcp::server server = make_server();
-  const std::size_t line_max = limits{}.message_in_bytes_max;
-  const auto fits = server.handle_line(padded_to(line_max));
-  ASSERT_EQ(1U, fits.size());
-  EXPECT_NE(std::string::npos, fits.front().find("-32601"));
-  const auto too_long = server.handle_line(padded_to(line_max + 1));
-  ASSERT_EQ(1U, too_long.size());
-  EXPECT_NE(std::string::npos, too_long.front().find("-32600"));
-}
-
 #ifdef PADDOCK_TEST_ADAPTER
 class hostile_program : public hostile {
 protected:

@@ -268,10 +268,6 @@ private:
   std::vector<std::unique_ptr<member>> members;
 };
 
-TEST_F(adapters, two_on_one_workspace_start_and_work) {
-  run(2, 50);
-}
-
 TEST_F(adapters, many_on_one_workspace_tear_nothing) {
   run(test::number_from_environment("PADDOCK_LOAD_ADAPTERS", 16), 20);
 }

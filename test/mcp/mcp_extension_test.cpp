@@ -23,6 +23,9 @@
 namespace paddock::mcp {
 namespace {
 
+using test::initialize;
+using test::legacy;
+using test::modern;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -30,20 +33,6 @@ using testing::Not;
 constexpr std::string_view server_info =
     R"("_meta":{"io.modelcontextprotocol/serverInfo":{"name":"t","version":"0"}})";
 
-std::string modern(std::string_view method, std::string_view more = "") {
-  return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) +
-         R"(","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-         R"("io.modelcontextprotocol/clientCapabilities":{}})" +
-         std::string(more) + "}}";
-}
-std::string legacy(std::string_view method, std::string_view params = "{}") {
-  return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":)" +
-         std::string(params) + "}";
-}
-std::string initialize(std::string_view version) {
-  return legacy("initialize",
-                R"({"protocolVersion":")" + std::string(version) + R"(","capabilities":{}})");
-}
 std::string result(std::string_view object) {
   return R"({"jsonrpc":"2.0","id":1,"result":)" + std::string(object) + "}";
 }
@@ -252,8 +241,8 @@ TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
       EXPECT_THAT(trouble, HasSubstr("the result is ")) << json;
     }
     // The control: a handler that vouches for its results is believed.
-    server believed =
-        with(options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
+    server believed = with(
+        options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
     EXPECT_THAT(believed.handle_line(legacy_run), ElementsAre(Not(HasSubstr("-32603")))) << json;
   }
   for (const char* content : {"{}", "[", "[{]", "\xEF\xBB\xBF[]", "[]]"}) {
@@ -271,8 +260,8 @@ TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
 
 TEST_F(McpExtension, AVouchedResultThatIsNoObjectFailsItsCallAndNothingElse) {
   for (const char* json : {"", " \n", "{", "}", "7", "null", "[]", "x", "\"\""}) {
-    server s =
-        with(options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
+    server s = with(
+        options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
     for (const std::string& line : {modern("x/run"), legacy("x/run")})
       EXPECT_THAT(s.handle_line(line),
                   ElementsAre(testing::AllOf(HasSubstr("-32603"), HasSubstr("Internal error"))))

@@ -31,6 +31,7 @@
 namespace paddock::mcp {
 namespace {
 
+using test::legacy;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -63,10 +64,6 @@ std::vector<tool> tools_with_tasks(const test::gate& g) {
   return tools;
 }
 
-std::string ask(std::string_view method, std::string_view params) {
-  return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":)" +
-         std::string(params) + "}";
-}
 std::string of_task(std::string_view id) {
   return R"({"taskId":")" + std::string(id) + R"("})";
 }
@@ -86,12 +83,11 @@ protected:
   ~TasksOfHandshake() override { gate_.open(); }
 
   std::string initialize(std::string_view version) {
-    return say("initialize",
-               R"({"protocolVersion":")" + std::string(version) + R"(","capabilities":{}})");
+    return server_->handle_line(test::initialize(version)).at(0);
   }
   /// The one line that answers.
   std::string say(std::string_view method, std::string_view params = "{}") {
-    const auto lines = server_->handle_line(ask(method, params));
+    const auto lines = server_->handle_line(legacy(method, params));
     EXPECT_EQ(1U, lines.size()) << method;
     return lines.empty() ? std::string() : lines.back();
   }
@@ -148,7 +144,7 @@ TEST_F(TasksOfHandshake, AreAdvertisedAsTheRevisionKnowsThem) {
 TEST_F(TasksOfHandshake, AreUnknownToAServerWithoutThem) {
   server plain(server_options{.name = "t"}, test::fixture_tools(gate_));
   const auto told = [&](std::string_view method, std::string_view params) {
-    return plain.handle_line(ask(method, params)).at(0);
+    return plain.handle_line(legacy(method, params)).at(0);
   };
   EXPECT_THAT(told("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})"),
               HasSubstr(R"("capabilities":{"tools":{}})"));
@@ -456,7 +452,7 @@ TEST_F(PromptCalls, AreAnsweredWithTheirResult) {
 TEST_F(PromptCalls, SendTheProgressThatWasAskedFor) {
   std::string with = meta();
   with.insert(with.find('{') + 1, R"("progressToken":"p",)");
-  const auto lines = server_->handle_line(ask("tools/call", R"({"name":"steps",)" + with + "}"));
+  const auto lines = server_->handle_line(legacy("tools/call", R"({"name":"steps",)" + with + "}"));
   EXPECT_THAT(lines, ElementsAre(HasSubstr(R"("progress":1,)"), HasSubstr(R"("progress":2.5)"),
                                  HasSubstr(R"("resultType":"complete")")));
 }
@@ -502,24 +498,25 @@ protected:
 
 TEST_F(HttpTasks, BelongToTheirSession) {
   const std::string mine = new_session(), other = new_session();
-  const std::string body = ask("tools/call", R"({"name":"block","task":{}})");
+  const std::string body = legacy("tools/call", R"({"name":"block","task":{}})");
   const std::string id = id_in(say(mine, body));
-  EXPECT_THAT(say(mine, ask("tasks/get", of_task(id))).body, HasSubstr("working"));
-  EXPECT_THAT(say(mine, ask("tasks/list", "{}")).body, HasSubstr(id));
+  EXPECT_THAT(say(mine, legacy("tasks/get", of_task(id))).body, HasSubstr("working"));
+  EXPECT_THAT(say(mine, legacy("tasks/list", "{}")).body, HasSubstr(id));
   for (const char* method : {"tasks/get", "tasks/result", "tasks/cancel"})
-    EXPECT_THAT(say(other, ask(method, of_task(id))).body,
+    EXPECT_THAT(say(other, legacy(method, of_task(id))).body,
                 AllOf(HasSubstr("-32602"), Not(HasSubstr("status"))))
         << method;
-  EXPECT_THAT(say(other, ask("tasks/list", "{}")).body, HasSubstr(R"("tasks":[])"));
-  EXPECT_THAT(say(mine, ask("tasks/get", of_task(id))).body, HasSubstr("working")); // the control
+  EXPECT_THAT(say(other, legacy("tasks/list", "{}")).body, HasSubstr(R"("tasks":[])"));
+  EXPECT_THAT(say(mine, legacy("tasks/get", of_task(id))).body,
+              HasSubstr("working")); // the control
 }
 
 TEST_F(HttpTasks, EndWithTheirSession) {
   const std::string mine = new_session();
-  const std::string id = id_in(say(mine, ask("tools/call", R"({"name":"block","task":{}})")));
+  const std::string id = id_in(say(mine, legacy("tools/call", R"({"name":"block","task":{}})")));
   gate_.wait_for_arrivals(1);
   test::raw_client waits(http_.address());
-  waits.send(test::post(mine, ask("tasks/result", of_task(id))));
+  waits.send(test::post(mine, legacy("tasks/result", of_task(id))));
   test::raw_client ends(http_.address());
   ends.send(test::request("DELETE", mine, ""));
   EXPECT_EQ(204, ends.receive().status);
@@ -534,18 +531,18 @@ TEST_F(HttpTasks, OfClientsWithoutASessionAreKnownByTheirId) {
   std::string meta = test::envelope();
   meta.replace(meta.find("{}}"), 2, R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
   const std::string id = id_in(say(test::modern_headers("tools/call", "block"),
-                                   ask("tools/call", R"({"name":"block",)" + meta + "}")));
+                                   legacy("tools/call", R"({"name":"block",)" + meta + "}")));
   const auto get = [&](std::string_view name) {
     return say(test::modern_headers("tasks/get", name),
-               ask("tasks/get", R"({"taskId":")" + id + R"(",)" + meta + "}"));
+               legacy("tasks/get", R"({"taskId":")" + id + R"(",)" + meta + "}"));
   };
   EXPECT_THAT(get(id).body, HasSubstr("working"));
   EXPECT_THAT(get("other").body, HasSubstr("-32020")); // the header says otherwise
-  EXPECT_THAT(say(new_session(), ask("tasks/get", of_task(id))).body, HasSubstr("-32602"));
+  EXPECT_THAT(say(new_session(), legacy("tasks/get", of_task(id))).body, HasSubstr("-32602"));
   const std::string plain = test::envelope();
   const test::http_reply refused =
       say(test::modern_headers("tasks/get", id),
-          ask("tasks/get", R"({"taskId":")" + id + R"(",)" + plain + "}"));
+          legacy("tasks/get", R"({"taskId":")" + id + R"(",)" + plain + "}"));
   EXPECT_EQ(400, refused.status);
   EXPECT_THAT(refused.body, HasSubstr("-32021"));
 }
@@ -558,8 +555,8 @@ std::string meta_with_tasks() {
                       R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
 }
 std::string listen_to(std::string_view ids) {
-  return ask("subscriptions/listen",
-             R"({"notifications":{"taskIds":)" + std::string(ids) + "}," + meta_with_tasks() + "}");
+  return legacy("subscriptions/listen", R"({"notifications":{"taskIds":)" + std::string(ids) +
+                                            "}," + meta_with_tasks() + "}");
 }
 
 class Subscriptions : public HttpTasks {
@@ -567,7 +564,7 @@ protected:
   std::string begin_task(std::string_view tool = "block", std::string_view arguments = "{}") {
     std::string params = R"({"name":")" + std::string(tool) + R"(","arguments":)";
     params.append(arguments).append(",").append(meta_with_tasks()).append("}");
-    return id_in(say(test::modern_headers("tools/call", tool), ask("tools/call", params)));
+    return id_in(say(test::modern_headers("tools/call", tool), legacy("tools/call", params)));
   }
   /// The ids of so many tasks that are over, with results of so many bytes, as a list.
   std::string ended_tasks(int count, int bytes) {
@@ -585,7 +582,7 @@ protected:
   }
   std::string about(std::string_view method, const std::string& id) {
     return say(test::modern_headers(method, id),
-               ask(method, R"({"taskId":")" + id + "\"," + meta_with_tasks() + "}"))
+               legacy(method, R"({"taskId":")" + id + "\"," + meta_with_tasks() + "}"))
         .body;
   }
   /// What comes first is the acknowledgement.
@@ -709,10 +706,10 @@ protected:
     }
   }
   std::string begin_task(const std::string& session) {
-    return id_in(say(session, ask("tools/call", R"({"name":"block","task":{}})")));
+    return id_in(say(session, legacy("tools/call", R"({"name":"block","task":{}})")));
   }
   static std::string quick() {
-    return ask("tools/call", R"({"name":"echo","arguments":{"text":"a"}})");
+    return legacy("tools/call", R"({"name":"echo","arguments":{"text":"a"}})");
   }
 
   std::vector<test::raw_client> sent_;
@@ -721,7 +718,7 @@ protected:
 TEST_F(FewCalls, ThatOnlyWaitForATaskHoldUpNobody) {
   const std::string mine = new_session(), other = new_session();
   const std::string id = begin_task(mine);
-  send(mine, ask("tasks/result", of_task(id)), 5);
+  send(mine, legacy("tasks/result", of_task(id)), 5);
   EXPECT_THAT(say(other, quick()).body, HasSubstr("structuredContent"));
   EXPECT_THAT(say(mine, quick()).body, HasSubstr("structuredContent"));
   gate_.open();
@@ -731,7 +728,7 @@ TEST_F(FewCalls, ThatOnlyWaitForATaskHoldUpNobody) {
 
 TEST_F(FewCalls, OfOneSessionLeaveRoomForThoseOfOthers) {
   const std::string mine = new_session(), other = new_session();
-  const std::string wait = ask("tasks/result", of_task(begin_task(mine)));
+  const std::string wait = legacy("tasks/result", of_task(begin_task(mine)));
   send(mine, wait, 10); // its share is 2 + 8 / 2
   // Requests are read in the order of their arrival: by now all of these were.
   EXPECT_THAT(say(other, quick()).body, HasSubstr("structuredContent"));

@@ -448,24 +448,6 @@ TEST_P(McpTransport, ConnectionsOfOneServerAreIndependent) {
   EXPECT_THAT(a->receive(), testing::Optional(HasSubstr("passed")));
 }
 
-TEST_P(McpTransport, BlockedAndQuickCallsInAStorm) {
-  const auto c = connect({.threads_max = 8});
-  constexpr int calls = 2000;
-  std::thread sender([&] {
-    for (int i = 0; i < calls; ++i) {
-      c->send(i % 50 == 0 ? call_of(i, "block") : call_of(i, "echo", R"({"text":"x"})"));
-      if (i % 50 == 49) c->send(cancel(i - 49));
-    }
-    c->close_input();
-  });
-  const auto ids = c->receive_ids(calls - calls / 50);
-  sender.join();
-  EXPECT_EQ(static_cast<std::size_t>(calls - calls / 50), ids.size());
-  for (const std::int64_t id : ids)
-    EXPECT_NE(0, id % 50);
-  EXPECT_EQ(std::nullopt, c->receive());
-}
-
 /// Runs serve_stdio in a process of its own, with a tool that writes to descriptor 1 behind the
 /// protocol's back.
 class McpStandardStreams : public testing::Test {

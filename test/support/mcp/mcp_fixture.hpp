@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -147,6 +148,23 @@ inline std::vector<mcp::tool> fixture_tools(const gate& g) {
 
 inline mcp::server_options fixture_options() {
   return {.name = "fixture", .version = "1.2.3", .title = "Fixture", .instructions = "Be kind."};
+}
+
+/// A request without an era. `params` is JSON text.
+inline std::string legacy(std::string_view method, std::string_view params = "{}") {
+  return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(method) + R"(","params":)" +
+         std::string(params) + "}";
+}
+inline std::string initialize(std::string_view version) {
+  return legacy("initialize",
+                R"({"protocolVersion":")" + std::string(version) +
+                    R"(","capabilities":{},"clientInfo":{"name":"c","version":"9"}})");
+}
+/// `more` are members of params, each with a comma before it.
+inline std::string modern(std::string_view method, std::string_view more = "") {
+  return legacy(method, R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                        R"("io.modelcontextprotocol/clientCapabilities":{}})" +
+                            std::string(more) + "}");
 }
 
 } // namespace paddock::test
