@@ -60,40 +60,6 @@ std::vector<std::string> whole_repositories(int workspace, const entries_to_prot
 
 } // namespace
 
-result<started_command> start(const command& asked, const entries_to_protect& entries,
-                              const command_driver* by) {
-  sys::descriptor_pair in, err;
-  PADDOCK_TRY(auto out, sys::pipe2(0));
-  PADDOCK_CHECK(sys::set_nonblocking(out.first.get()));
-  if (asked.streams == output_streams::apart) {
-    PADDOCK_TRY(err, sys::pipe2(0));
-    PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
-  }
-  confine::run_manner manner;
-  if (by != nullptr) {
-    manner = {.starts = confine::run_manner::told::of_start_too, .its = by->streams()};
-    PADDOCK_TRY(in, sys::pipe2(0));
-    PADDOCK_CHECK(sys::set_nonblocking(in.second.get()));
-  }
-  PADDOCK_TRY(auto program,
-              supervised_program::start(
-                  {.argv = asked.argv,
-                   .environment = asked.environment,
-                   .in = in.first.get(),
-                   .out = out.second.get(),
-                   .err = err.second ? err.second.get() : out.second.get(),
-                   .working_directory = asked.working_directory,
-                   .workspace = asked.workspace < 0 ? asked.working_directory : asked.workspace,
-                   .confinement = asked.confinement,
-                   .entries = entries,
-                   .kill_grace_ms = asked.kill_grace_ms,
-                   .helper = asked.helper,
-                   .lock = asked.lock,
-                   .manner = manner}));
-  return started_command{std::move(program), std::move(in.second), std::move(out.first),
-                         std::move(err.first)};
-}
-
 command_run::command_run(const command& asked, const entries_to_protect& entries,
                          changed_settings& settings, started_command running, int cancel_fd,
                          std::int64_t began, std::shared_lock<std::shared_timed_mutex> starting,
@@ -109,13 +75,14 @@ command_run::command_run(const command& asked, const entries_to_protect& entries
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {
-  std::array<pollfd, 6> events{
+  std::array<pollfd, 7> events{
       {{running_.program.channel.get(), POLLIN, 0},
        {running_.out.get(), POLLIN, 0},
        {running_.err.get(), POLLIN, 0},
        {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0},
        {by_ != nullptr && phase_ != phase::draining ? by_->news() : -1, POLLIN, 0},
-       {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0}}};
+       {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0},
+       {links_.get(), POLLIN, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
   if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
   if (const auto ready = sys::poll(events, wait_ms); !ready) {
@@ -123,6 +90,7 @@ bool command_run::step() {
     return false;
   }
   if (asked_.on_tick) asked_.on_tick();
+  if (events[6].revents != 0) take_link(events[6].revents);
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
   if (events[0].revents != 0) take_event();
@@ -187,6 +155,18 @@ void command_run::take_terminal(file_descriptor library_side) {
   give_input();
 }
 
+void command_run::watch_links(file_descriptor listener) {
+  links_ = std::move(listener);
+  outcome_.made_no_links = true;
+}
+
+/// That it is made is all that matters: what it is may change until then.
+void command_run::take_link(short revents) {
+  if ((revents & POLLIN) == 0) return links_.reset(); // nobody is left who could
+  outcome_.made_no_links = false;
+  if (!sys::continue_filtered_call(links_.get())) links_.reset(); // and those who wait are refused
+}
+
 void command_run::take_event() {
   union {
     sys::exec_message message;
@@ -210,6 +190,9 @@ void command_run::take_event() {
   else if (size && *size == sizeof received.message && passed &&
            received.message.event == sys::exec_event::settings)
     settings_.take(static_cast<std::uint32_t>(received.message.first), std::move(passed));
+  else if (size && *size == sizeof received.message && passed &&
+           received.message.event == sys::exec_event::links)
+    watch_links(std::move(passed));
   else if (size && *size == sizeof received.message && passed)
     take_terminal(std::move(passed));
   else if (size && *size == sizeof received.message)
@@ -305,6 +288,7 @@ void command_run::apply(const sys::exec_message& message) {
   case sys::exec_event::appeared: // have sizes of their own
   case sys::exec_event::terminal: // and these a descriptor
   case sys::exec_event::settings:
+  case sys::exec_event::links:
     break;
   case sys::exec_event::runs:
     if (by_ != nullptr && !failed_) by_->runs();

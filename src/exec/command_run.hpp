@@ -54,6 +54,8 @@ private:
   void take_news();
   void give_input();
   void take_event();
+  void watch_links(file_descriptor listener);
+  void take_link(short revents);
   void take_terminal(file_descriptor library_side);
   void apply(const sys::exec_message& message);
   void apply(const sys::exec_appeared& told);
@@ -87,6 +89,7 @@ private:
   std::optional<ending> stopped_;
   std::optional<error> failed_;
   changed_settings& settings_;
+  file_descriptor links_; ///< where the command's links wait
   command_outcome outcome_;
 };
 

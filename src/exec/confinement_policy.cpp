@@ -223,7 +223,10 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
       !std::ranges::all_of(policy.read_only_paths, is_plain_path) || has_nul(policy.search_path) ||
       has_nul(policy.home))
     return unusable;
-  const std::string git_configuration = git_configuration_of(policy.author);
+  // Its way without one: each object would be linked to its name.
+  const std::string git_configuration =
+      git_configuration_of(policy.author) +
+      (manner.watches_links ? "[core]\n\tcreateObject = rename\n" : "");
   std::string strings;
   append(strings, policy.read_paths);
   append(strings, policy.write_paths);
@@ -248,7 +251,8 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .attended = manner.starts == run_manner::told::of_start_too,
                          .settings = policy.git_settings,
                          .traces = policy.tracing,
-                         .terminal = manner.its == run_manner::streams::terminal};
+                         .terminal = manner.its == run_manner::streams::terminal,
+                         .links = manner.watches_links};
   for (const confinement_layer which : confinement_layers)
     fixed.wanted[static_cast<std::size_t>(which)] = static_cast<std::uint8_t>(policy.wanted(which));
   std::string bytes(reinterpret_cast<const char*>(&fixed), sizeof fixed);

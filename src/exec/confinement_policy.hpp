@@ -20,6 +20,7 @@ struct run_manner {
   enum class streams : std::uint8_t { given, terminal };
   told starts = told::of_failure;
   streams its = streams::given;
+  bool watches_links = false;
 };
 
 /// What a command is given of what is made for all commands of a workspace, and why it does without

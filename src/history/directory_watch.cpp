@@ -48,7 +48,7 @@ void directory_watch::begin(std::uint64_t directories) {
   }
   if (directories > watches_max_) give_back();
   if (events_.get() < 0) return;
-  (void)take_events();
+  (void)take_events(new_links::possible);
   look_again_at({});
   linked_.clear();
   is_everywhere_ = false;
@@ -63,9 +63,11 @@ void directory_watch::look_again_at(const std::vector<std::string>& met) {
   moved_on_.clear();
 }
 
-void directory_watch::settle_named(const std::vector<std::string>& met) {
+void directory_watch::settle_named(const std::vector<std::string>& met, const scan_outcome& found) {
+  const std::lock_guard lock(mutex_);
+  linked_.insert(found.linked.begin(), found.linked.end());
   look_again_at(met);
-  is_settled_ = names_.size() <= names_max;
+  is_settled_ = names_.size() <= names_max && !is_everywhere_ && found.closed.empty();
 }
 
 void directory_watch::entered(const std::string& path, int directory, std::uint64_t inode) {
@@ -98,23 +100,28 @@ void directory_watch::give_back() {
   paths_.clear();
 }
 
-bool directory_watch::take_event(const char* event, std::string_view name) {
+bool directory_watch::take_event(const char* event, std::string_view name, new_links links) {
   inotify_event what{};
   std::memcpy(&what, event, sizeof what);
   if ((what.mask & IN_Q_OVERFLOW) != 0) return false;
   const auto where = paths_.find(what.wd);
-  if ((what.mask & IN_IGNORED) != 0 && where != paths_.end()) {
+  if (where == paths_.end()) return false;
+  const bool is_linkless = links == new_links::none;
+  // Of a directory that is gone its parent tells, too.
+  if ((what.mask & IN_DELETE_SELF) != 0) return is_linkless && !where->second.empty();
+  if ((what.mask & IN_IGNORED) != 0) {
     const auto known = places_.find(where->second);
     if (known != places_.end() && known->second.watch == what.wd) places_.erase(known);
     paths_.erase(where);
-    return false;
+    return is_linkless;
   }
-  // Of a directory all that is in it may be other than it was.
-  if (where == paths_.end() || name.empty() || (what.mask & IN_ISDIR) != 0) return false;
-  if (names_.size() > names_max) return false;
+  if (name.empty() || names_.size() > names_max) return false;
   std::string path =
       where->second.empty() ? std::string(name) : where->second + '/' + std::string(name);
-  const bool is_all = !was_passing(event, path);
+  // Of a directory all that is in it may be other than it was. One that is watched and moves, or
+  // changes its mode, tells so itself.
+  if ((what.mask & IN_ISDIR) != 0 && !is_linkless) return false;
+  const bool is_all = is_linkless || !was_passing(event, path);
   names_.insert(std::move(path));
   return is_all;
 }
@@ -148,7 +155,7 @@ bool directory_watch::was_passing(const char* event, const std::string& path) {
   return false;
 }
 
-bool directory_watch::take_events() {
+bool directory_watch::take_events(new_links links) {
   const std::lock_guard lock(mutex_);
   bool is_all = true;
   alignas(inotify_event) std::array<char, 64UL * 1024> buffer;
@@ -161,7 +168,7 @@ bool directory_watch::take_events() {
       std::memcpy(&what, buffer.data() + at, sizeof what);
       const char* const name = buffer.data() + at + sizeof what;
       is_all = take_event(buffer.data() + at,
-                          what.len == 0 ? std::string_view() : std::string_view(name)) &&
+                          what.len == 0 ? std::string_view() : std::string_view(name), links) &&
                is_all;
       at += sizeof what + what.len;
     }
@@ -175,9 +182,11 @@ bool directory_watch::has_other_names(const std::string& path, const file_status
   return !linked_.contains(path) || index.find(path).inode != status.inode;
 }
 
-std::optional<std::vector<std::string>> directory_watch::changed(const file_index& index) {
+std::optional<std::vector<std::string>> directory_watch::changed(const file_index& index,
+                                                                 new_links links) {
   if (!is_settled_) return std::nullopt;
-  is_settled_ = take_events() && moving_.empty();
+  const bool is_linkless = links == new_links::none;
+  is_settled_ = take_events(links) && (is_linkless || moving_.empty());
   if (!is_settled_) return std::nullopt;
   std::vector<std::string> out;
   for (const std::string& path : names_) {
@@ -186,9 +195,9 @@ std::optional<std::vector<std::string>> directory_watch::changed(const file_inde
     const bool is_passed = !status && !index.find(path).exists();
     const bool is_left = last_of(path).starts_with(temporary_prefix);
     out.push_back(path); // for its directory, if for nothing else
-    if (is_passed && (is_left || moved_on_.contains(path))) continue;
+    if (is_passed && (is_linkless || is_left || moved_on_.contains(path))) continue;
     is_settled_ = !is_passed && !is_left && (!status || !has_other_names(path, *status, index)) &&
-                  (!status || status->kind != entry_kind::directory);
+                  (is_linkless || !status || status->kind != entry_kind::directory);
     if (!is_settled_) return std::nullopt;
   }
   return out;

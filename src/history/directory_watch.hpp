@@ -26,6 +26,9 @@
 
 namespace paddock::history {
 
+/// Whether any file may have got a second name since the last look.
+enum class new_links : std::uint8_t { possible, none };
+
 class directory_watch final : public scan_observer {
 public:
   directory_watch(const root& workspace, std::size_t watches_max)
@@ -36,11 +39,13 @@ public:
   /// It is taken in, and these it has met; whoever watches hears what changes from its begin on.
   void settle(const std::vector<std::string>& met, const scan_outcome& found);
   /// What `changed` named has been looked at and taken in; so with these.
-  void settle_named(const std::vector<std::string>& met);
+  void settle_named(const std::vector<std::string>& met, const scan_outcome& found);
   /// Nothing is known before the next whole scan.
   void forget() { is_settled_ = false; }
-  /// Where something may have changed since then; nothing: anywhere.
-  [[nodiscard]] std::optional<std::vector<std::string>> changed(const file_index& index);
+  /// Where something may have changed since then, of a directory with all that is in it; nothing:
+  /// anywhere. Without new links only what others linked and removed meanwhile is not heard of.
+  [[nodiscard]] std::optional<std::vector<std::string>> changed(const file_index& index,
+                                                                new_links links);
 
   /// Of a scan, by its threads: before the names of a directory are read.
   void entered(const std::string& path, int directory, std::uint64_t inode) override;
@@ -53,8 +58,8 @@ private:
   [[nodiscard]] bool can_hear() const;
   void give_back();
   /// Reads all events; whether they name all that may have changed.
-  [[nodiscard]] bool take_events();
-  [[nodiscard]] bool take_event(const char* event, std::string_view name);
+  [[nodiscard]] bool take_events(new_links links);
+  [[nodiscard]] bool take_event(const char* event, std::string_view name, new_links links);
   /// Whether a name may have been a second one of some file, and is not any more.
   [[nodiscard]] bool was_passing(const char* event, const std::string& path);
   void look_again_at(const std::vector<std::string>& met);
@@ -67,8 +72,8 @@ private:
   file_descriptor events_;
   bool is_tried_ = false;
   bool is_settled_ = false;
-  std::mutex mutex_; // of what a scan's threads share
-  bool is_everywhere_ = false;
+  std::mutex mutex_;           // of what a scan's threads share
+  bool is_everywhere_ = false; ///< there were too few watches for all directories
   std::map<std::string, place, std::less<>> places_;
   std::unordered_map<int, std::string> paths_; ///< by watch
   std::set<std::string> names_, appeared_;

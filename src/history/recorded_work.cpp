@@ -153,8 +153,10 @@ std::string recording::finish(command_reach reach, std::span<const std::string> 
     const read_only_changes theirs(in, read_only, std::min(since_ns, ended.began_ns));
     if (!ended.is_command())
       done = in.look_at(ended.paths, ended.by, ending->is_watched ? &*ending->before : nullptr);
-    else if (reach == command_reach::workspace)
-      done = in.look_where_heard({}, &behind, &theirs);
+    else if (reach != command_reach::anywhere)
+      done = in.look_where_heard({}, &behind, &theirs,
+                                 reach == command_reach::workspace ? new_links::possible
+                                                                   : new_links::none);
     else
       done = in.look_through(ended.by, {}, ended.began_ns, &theirs);
     if (!done) in.complain(done.error());

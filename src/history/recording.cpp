@@ -298,18 +298,21 @@ result<void> store::impl::look_through(const cause& by, const work_bounds& bound
 }
 
 result<void> store::impl::look_where_heard(const work_bounds& bounds, const ended_command* behind,
-                                           const others_changes* theirs) {
+                                           const others_changes* theirs, new_links links) {
   const cause by = behind != nullptr ? behind->by : unannounced();
   const std::int64_t since_ns = behind != nullptr ? behind->began_ns : 0;
   const bool is_alone = !running_since_ns() && others.living.empty();
   const bool is_due = ended.size() >= looks_between_whole_ones;
-  const auto paths = is_alone && !is_due ? heard.changed(index) : std::nullopt;
+  const auto paths = is_alone && !is_due ? heard.changed(index, links) : std::nullopt;
   if (!paths) return look_through(by, bounds, since_ns, theirs);
   PADDOCK_CHECK(workspace->check_alive());
-  PADDOCK_TRY(auto found, scan_paths(*workspace, index, *paths, scanning(bounds)));
+  scan_options how_to = scanning(bounds);
+  how_to.observer = &heard;
+  PADDOCK_TRY(auto found, scan_paths(*workspace, index, *paths, how_to));
   const auto met = files_in(found.met);
+  const scan_outcome left{.closed = found.closed, .linked = std::move(found.linked)};
   PADDOCK_CHECK(absorb(std::move(found), by, bounds, whose::announced, since_ns, theirs));
-  heard.settle_named(met);
+  heard.settle_named(met, left);
   if (behind != nullptr) ended.push_back(*behind);
   be_content();
   return {};

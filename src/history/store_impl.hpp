@@ -212,7 +212,8 @@ struct store::impl {
   /// and behind one that could do nothing unheard.
   [[nodiscard]] result<void> look_where_heard(const work_bounds& bounds,
                                               const ended_command* behind = nullptr,
-                                              const others_changes* theirs = nullptr);
+                                              const others_changes* theirs = nullptr,
+                                              new_links links = new_links::possible);
   /// Who was at work then, of those that no whole scan has come after; null: none of them.
   [[nodiscard]] const cause* ended_then(std::int64_t changed_ns) const;
   /// Everything has been looked at and taken in: a failure of before is over, if nothing is lost.

@@ -107,11 +107,13 @@ protected:
   void by_command(history::store& store, who by) {
     said_ += "command:\n";
     auto recording = store.before_command("exec", "work");
+    has_linked_ = false;
     for (unsigned left = 1 + below(5); left > 0; --left)
       by_plain_calls();
     if (below(3) == 0) by_plain_calls_of_rules(by);
-    if (const auto lost = recording.finish(history::command_reach::workspace); !lost.empty())
-      told_ += lost;
+    const auto reach = has_linked_ ? history::command_reach::workspace
+                                   : history::command_reach::workspace_without_links;
+    if (const auto lost = recording.finish(reach); !lost.empty()) told_ += lost;
     took(by);
   }
   void by_person() {

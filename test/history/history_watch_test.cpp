@@ -18,6 +18,8 @@
 #include <vector>
 
 using namespace paddock;
+using history::command_reach;
+using test::HoldsValue;
 using test::IsOk;
 
 namespace {
@@ -85,10 +87,11 @@ protected:
   }
   [[nodiscard]] static bool hears() { return GetParam() == enough; }
   /// A command that is confined to the workspace.
-  static void run_confined(history::store& in, const std::function<void()>& act) {
+  static void run_confined(history::store& in, const std::function<void()>& act,
+                           command_reach reach = command_reach::workspace) {
     auto recording = in.before_command("exec", "act");
     act();
-    EXPECT_EQ(recording.finish(history::command_reach::workspace), "");
+    EXPECT_EQ(recording.finish(reach), "");
   }
   /// That what is there now is held, asked without a whole scan: the next command writes over it.
   void expect_held(history::store& in) const {
@@ -287,7 +290,10 @@ TEST_P(HistoryWatch, ACommandsWorkIsHeldBehindIt) {
     SCOPED_TRACE(each.name);
     const auto store = settled();
     ASSERT_NE(store, nullptr);
-    run_confined(*store, [&] { each.act(workspace()); });
+    const bool is_linked = each.name.find("name") != std::string::npos;
+    run_confined(
+        *store, [&] { each.act(workspace()); },
+        is_linked ? command_reach::workspace : command_reach::workspace_without_links);
     expect_held(*store);
     const std::string list = told(store->changes({.since = store->state().start}));
     EXPECT_EQ(list.find("by other"), std::string::npos) << list;
@@ -295,6 +301,56 @@ TEST_P(HistoryWatch, ACommandsWorkIsHeldBehindIt) {
     EXPECT_EQ(bytes_of("d/f") + bytes_of("d/other") + bytes_of("e/x") + bytes_of("top"),
               "firstfirstfirstfirst");
   }
+}
+
+/// Gives a file a second name outside, writes through that one and removes it: only a look at
+/// everything finds it.
+TEST_P(HistoryWatch, BehindACommandWithoutLinksOnlyWhatWasHeardOfIsLookedAt) {
+  for (const auto reach : {command_reach::workspace, command_reach::workspace_without_links}) {
+    const auto store = settled();
+    ASSERT_NE(store, nullptr);
+    run_confined(
+        *store,
+        [&] {
+          fs::create_hard_link(workspace() + "/d/f", tree.path() + "/out/f");
+          put(tree.path() + "/out/f", "unheard");
+          fs::remove(tree.path() + "/out/f");
+          put(workspace() + "/d/passing", "agent");
+          fs::remove(workspace() + "/d/passing");
+          fs::remove_all(workspace() + "/e");
+          fs::create_directories(workspace() + "/n/m");
+          fs::rename(workspace() + "/d/other", workspace() + "/n/m/other");
+          put(workspace() + "/n/m/f", "agent");
+        },
+        reach);
+    // And what is new is watched.
+    run_confined(*store, [&] { put(workspace() + "/n/m/f", "agent's second"); });
+    run_confined(*store, [&] { put(workspace() + "/n/m/f", "agent's third"); });
+    const bool is_unheard = hears() && reach == command_reach::workspace_without_links;
+    EXPECT_THAT(store->states_of("d/f"), HoldsValue(testing::SizeIs(is_unheard ? 1 : 2)));
+    EXPECT_THAT(store->states_of("n/m/f"), HoldsValue(testing::SizeIs(3)));
+    EXPECT_THAT(store->restore({.to = store->state().start, .force = false}), IsOk());
+    EXPECT_EQ(bytes_of("d/other") + bytes_of("e/x"), "firstfirst");
+  }
+}
+
+/// Why it matters whether a command has made one.
+TEST_P(HistoryWatch, ALinkThatIsNotReportedHidesAWrite) {
+  const auto store = settled();
+  ASSERT_NE(store, nullptr);
+  run_confined(
+      *store,
+      [&] {
+        fs::create_directory(workspace() + "/n");
+        fs::create_hard_link(workspace() + "/d/f", workspace() + "/n/second");
+        put(workspace() + "/n/second", "agent");
+        fs::remove(workspace() + "/n/second");
+      },
+      command_reach::workspace_without_links);
+  run_confined(*store, [&] { put(workspace() + "/d/f", "over"); });
+  const auto states = store->states_of("d/f");
+  ASSERT_THAT(states, IsOk());
+  EXPECT_EQ(states->size(), hears() ? 2U : 3U);
 }
 
 /// Its directory has a new time all the same.
@@ -334,7 +390,7 @@ TEST_P(HistoryWatch, WhatAProcessWritesIntoAMappingIsHeldBehindIt) {
     run_confined(*store, [] {});
     at.store('3');
   }
-  EXPECT_EQ(process.finish(history::command_reach::workspace), "");
+  EXPECT_EQ(process.finish(command_reach::workspace), "");
   expect_held(*store);
 }
 
@@ -355,7 +411,7 @@ TEST_P(HistoryWatch, WhatACommandDidUnheardIsItsOwn) {
 
 /// The control that a look behind a command goes by what was heard, if the command is confined.
 TEST_P(HistoryWatch, BehindACommandThatIsNotConfinedEverythingIsLookedAt) {
-  for (const auto reach : {history::command_reach::workspace, history::command_reach::anywhere}) {
+  for (const auto reach : {command_reach::workspace, command_reach::anywhere}) {
     const auto store = settled();
     auto recording = store->before_command("exec", "act");
     fs::create_hard_link(workspace() + "/d/f", tree.path() + "/out/f");
@@ -365,7 +421,7 @@ TEST_P(HistoryWatch, BehindACommandThatIsNotConfinedEverythingIsLookedAt) {
     run(*store, "echo agent > d/f");
     const auto states = store->states_of("d/f");
     ASSERT_THAT(states, IsOk());
-    const bool is_heard_only = hears() && reach == history::command_reach::workspace;
+    const bool is_heard_only = hears() && reach == command_reach::workspace;
     EXPECT_EQ(states->size(), is_heard_only ? 2U : 3U);
   }
 }

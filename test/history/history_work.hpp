@@ -230,11 +230,13 @@ protected:
       return " through a mapping\n";
     }
     case 2:
+      has_linked_ = true;
       std::filesystem::create_hard_link(file, beside);
       std::ofstream(beside, std::ios::binary) << text;
       std::filesystem::remove(beside);
       return " by a second name\n";
     case 3:
+      has_linked_ = true;
       std::filesystem::create_directory(beside);
       std::filesystem::create_hard_link(file, beside + "/second");
       std::ofstream(beside + "/second", std::ios::binary) << text;
@@ -256,6 +258,7 @@ protected:
   history_model model_;
   history_ledger ledger_;
   std::set<std::string> touched_; ///< what may have new times
+  bool has_linked_ = false;
   std::string said_, told_;
 };
 

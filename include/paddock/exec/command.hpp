@@ -88,6 +88,10 @@ struct command {
   /// if this process is killed before; borrowed, above 2. The command does not get it. -1: none.
   int lock = -1;
 
+  /// Fill in command_outcome::made_no_links. Each call of link(2) then waits some microseconds for
+  /// the thread that runs the command.
+  bool watches_links = false;
+
   /// The helper program; empty: what find_command_helper returns. See load_command_helper.
   std::string helper{};
   /// Called with each piece of output as it arrives, on the thread that runs the command, before
@@ -192,6 +196,10 @@ struct command_outcome {
   /// them.
   std::vector<std::string> emptied;
   confinement_report confinement; ///< what was enforced, and what was not
+  /// Nothing of the command has called link(2). False also where nobody knows: without
+  /// command::watches_links, without a filter of system calls, before Linux 5.7, and where another
+  /// program listens at a filter of this process.
+  bool made_no_links = false;
   /// Paths in the workspace that were read-only for the command, if they existed when it began.
   /// Empty if that was not enforced.
   std::vector<std::string> read_only;

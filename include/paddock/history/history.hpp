@@ -86,10 +86,15 @@ rules_of(const root& workspace, std::string_view directory, past_rules past = pa
 
 class store;
 
-/// Where a command could change files. `workspace`: there alone, it could give none of them a
-/// second name outside, and nothing of it is left; so it is enough to look where a change was heard
-/// of.
-enum class command_reach : std::uint8_t { workspace, anywhere };
+/// Where a command could change files, and so where they are looked at behind it.
+enum class command_reach : std::uint8_t {
+  /// There alone, it could give none of them a second name outside, and nothing of it is left:
+  /// where a change was heard of, and everywhere if that could have been at a second name.
+  workspace,
+  /// The same, and it has made no second name: new directories, and where a change was heard of.
+  workspace_without_links,
+  anywhere, ///< everywhere
+};
 
 /// What is about to change. Its end, or `finish`, records what became of it.
 class recording {

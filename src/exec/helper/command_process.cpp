@@ -104,9 +104,12 @@ void filter_calls(const command_setup& setup, root_kind root) {
   if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
   if (fixed) filter.attributes = confine::file_attributes::fixed;
   if (traces_its_own(setup)) filter.tracing = confine::process_tracing::as_permitted;
-  const int failed = apply_seccomp(filter);
+  if (wanted.fixed->links != 0) filter.links = confine::link_calls::reported;
+  int listener = -1;
+  const int failed = apply_seccomp(filter, listener);
   if (asked) taken.set(step::seccomp, failed);
   if (fixed) taken.set(step::attributes, failed);
+  if (listener >= 0) hand_over_listener(setup.given.channel, listener);
 }
 
 void give_up_rights(const command_setup& setup) {

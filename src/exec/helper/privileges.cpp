@@ -73,13 +73,24 @@ bool can_filter_system_calls() {
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT;
 }
 
-int apply_seccomp(const confine::filter_request& request) {
+int apply_seccomp(confine::filter_request request, int& listener) {
   sock_filter instructions[confine::seccomp_filter_max];
   const std::size_t size =
       confine::build_seccomp_filter(request, instructions, confine::seccomp_filter_max);
   if (size == 0) return EINVAL;
   sock_fprog program{static_cast<unsigned short>(size), instructions};
-  return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
+  if (request.links == confine::link_calls::as_permitted)
+    return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
+  // Who answers lets the call go on, as kernels can that know the other flag, too (5.5 and 5.7).
+  constexpr unsigned long flags =
+      SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+  const long made = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  if (made >= 0) {
+    listener = static_cast<int>(made);
+    return 0;
+  }
+  request.links = confine::link_calls::as_permitted;
+  return apply_seccomp(request, listener);
 }
 
 } // namespace paddock::exec

@@ -198,6 +198,9 @@ inline constexpr denied_call denied_calls[] = {
     {CALL(vhangup, 153, 58), check::always, EPERM},
 };
 
+/// Denied to nobody, but see filter_request::links.
+inline constexpr call_numbers calls_that_link[] = {CALL(link, 86, -1), CALL(linkat, 265, 37)};
+
 #undef CALL
 #undef PADDOCK_VALUE_TEXT
 #undef PADDOCK_TEXT

@@ -35,6 +35,7 @@ enum class exec_event : std::uint32_t {
   strayed,  ///< first: bytes of the workspace's path that lead to where the command has written in
             ///< vain
   settings, ///< comes with one: the command's copy of the entry `first`, which it has changed
+  links,    ///< comes with one: where the command's calls of link(2) wait for an answer
 };
 
 enum class exec_stage : std::int32_t {
@@ -111,6 +112,7 @@ struct exec_policy {
   std::uint8_t settings;       ///< 1: some of the entries are settings
   std::uint8_t traces;         ///< 1: the command may trace its own processes
   std::uint8_t terminal;       ///< 1: the three streams are a terminal, whatever was given
+  std::uint8_t links;          ///< 1: the library wants `links`
 };
 
 /// What is to be done about a protected entry. Paths are relative to the workspace, but for `path`

@@ -22,12 +22,14 @@ enum target : std::uint8_t {
   eacces,
   enosys,
   enotsup,
-  kill
+  kill,
+  report
 };
 
 inline constexpr std::uint32_t answers[] = {
     SECCOMP_RET_ALLOW,          SECCOMP_RET_ERRNO | EPERM,      SECCOMP_RET_ERRNO | EACCES,
     SECCOMP_RET_ERRNO | ENOSYS, SECCOMP_RET_ERRNO | EOPNOTSUPP, SECCOMP_RET_KILL_PROCESS,
+    SECCOMP_RET_USER_NOTIF,
 };
 
 constexpr target answer_of(std::uint16_t error) {

@@ -53,12 +53,16 @@ enum class file_attributes {
                 ///< has done what it has not
 };
 
+/// Whether link(2) waits until somebody at the listener of the filter answers.
+enum class link_calls { as_permitted, reported };
+
 struct filter_request {
   filter_arch arch = filter_arch::native;
   network_access network = network_access::none;
   process_view processes = process_view::all;
   file_attributes attributes = file_attributes::as_permitted;
   process_tracing tracing = process_tracing::none;
+  link_calls links = link_calls::as_permitted;
 };
 
 } // namespace paddock::confine

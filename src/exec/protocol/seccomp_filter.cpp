@@ -284,6 +284,10 @@ constexpr std::size_t build(const filter_request& request, sock_filter* out, std
   for (const check when : checks_of_arguments)
     if (request.processes == process_view::all || !is_about_processes(when))
       add_checked_calls(to, when, request);
+  if (request.links == link_calls::reported)
+    for (const call_numbers& call : calls_that_link)
+      if (const int number = is_x86_64 ? call.x86_64 : call.aarch64; number >= 0)
+        to.if_equal(static_cast<std::uint32_t>(number), report, next);
   add_always_denied(to, request);
   return to.end();
 }
@@ -296,7 +300,8 @@ constexpr bool fits_everywhere(network_access network) {
   for (const filter_arch arch : {filter_arch::x86_64, filter_arch::aarch64})
     for (const file_attributes attributes : {file_attributes::as_permitted, file_attributes::fixed})
       for (const process_tracing traced : {process_tracing::none, process_tracing::as_permitted})
-        if (!fits({arch, network, process_view::all, attributes, traced})) return false;
+        if (!fits({arch, network, process_view::all, attributes, traced, link_calls::reported}))
+          return false;
   return true;
 }
 static_assert(fits_everywhere(network_access::none));

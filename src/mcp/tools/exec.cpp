@@ -150,7 +150,8 @@ tool_result run_prepared(workspace_state& state, call& c, request& r) {
   kept_output kept;
   const auto outcome = run_and_keep(state, r, cancel, kept);
   if (outcome && keeps_to_workspace(r.run.confinement, outcome->confinement))
-    r.reach = history::command_reach::workspace;
+    r.reach = outcome->made_no_links ? history::command_reach::workspace_without_links
+                                     : history::command_reach::workspace;
   if (outcome) {
     r.read_only = outcome->read_only;
     note_confinement(state, outcome->confinement);
@@ -179,6 +180,7 @@ tool_result exec(workspace_state& state, call& c) {
   auto recording = record_command(state, c, "exec", bounds_of_looks(state, c, r), r.run);
   if (c.cancelled()) // while it waited for the history, so it is not in it
     return failure({error_code::cancelled, 0, "call"}, "exec");
+  r.run.watches_links = state.options.history != nullptr;
   tool_result result = run_prepared(state, c, r);
   say_lost(result, recording.finish(r.reach, r.read_only));
   return result;

@@ -57,4 +57,11 @@ void close_descriptors(unsigned first, unsigned last) {
     ::close(static_cast<int>(fd));
 }
 
+void hand_over_listener(int channel, int listener) {
+  const sys::exec_message comes_with{sys::exec_event::links, 0, 0};
+  const int failed = send_with_descriptor(channel, &comes_with, sizeof comes_with, listener);
+  if (failed != 0) fail(channel, sys::exec_stage::confinement, failed);
+  ::close(listener);
+}
+
 } // namespace paddock::exec
