@@ -179,7 +179,7 @@ inline constexpr std::string_view edited_schema =
 inline constexpr std::string_view edit_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"oldText":{"type":"string"},"newText":{"type":"string"},"occurrences":{"type":"integer"}},"required":["path","oldText","newText"]})";
 inline constexpr std::string_view move_schema =
-    R"({"type":"object","properties":{"source":{"type":"string"},"destination":{"type":"string"},"notice":{"type":"string"}},"required":["source","destination"]})";
+    R"({"type":"object","properties":{"source":{"type":"string"},"destination":{"type":"string"}},"required":["source","destination"]})";
 inline constexpr std::string_view edit_file_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"applied":{"type":"boolean"},"hash":{"type":"string"},"edits":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"occurrences":{"type":"integer"}},"required":["line","occurrences"]}},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"}},"required":["path","applied","hash","edits","diff"]})";
 
