@@ -20,6 +20,9 @@ constexpr std::size_t npos = std::string_view::npos;
 
 /// Given to the expression at once, and what is left of it for a slow one.
 constexpr std::size_t slice_bytes = 64 * 1024, slow_slice_bytes = 4 * 1024;
+/// The instructions of a program that is given whole slices. At worst each is run for each byte, so
+/// a larger program is given less.
+constexpr std::size_t whole_slice_program = 2000;
 /// An expression that takes longer for a slice is slow.
 constexpr std::int64_t slow_ms = 20;
 /// A slow expression is not given longer lines.
@@ -46,6 +49,9 @@ line_matcher::line_matcher(const text_pattern::prepared& pattern)
   options.set_never_nl(true);
   options.set_log_errors(false);
   expression_ = std::make_unique<re2::RE2>(pattern.expression, options);
+  const auto size = static_cast<std::size_t>(std::max(expression_->ProgramSize(), 1));
+  if (size > whole_slice_program)
+    slice_ = std::max(slice_bytes * whole_slice_program / size, 2 * slow_slice_bytes);
 #endif
 }
 
@@ -115,7 +121,7 @@ result<std::optional<matched_line>> line_matcher::next_by_expression(std::string
     const bool measured = slice_ != slow_slice_bytes && end - from >= slow_slice_bytes;
     if (end - from > slow_line_bytes && !tried_) { // how fast is it?
       tried_ = true;
-      if (is_slow(text, from, from + slice_bytes)) slice_ = slow_slice_bytes;
+      if (is_slow(text, from, from + slice_)) slice_ = slow_slice_bytes;
     }
     if (slice_ == slow_slice_bytes && end - from > slow_line_bytes) {
       ++left_out_;

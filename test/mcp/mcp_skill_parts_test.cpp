@@ -86,6 +86,25 @@ TEST_F(FrontmatterJson, CoreSchema) {
         << yaml;
 }
 
+TEST_F(FrontmatterJson, AliasesStandForWhatTheirAnchorsName) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"v: &x 1\nw: *x\n", R"({"v":1,"w":1})"},
+      {"v: &x [a, &y {b: 1}]\nw: [0, *y, *x]\n",
+       R"({"v":["a",{"b":1}],"w":[0,{"b":1},["a",{"b":1}]]})"},
+      {"v: [1, &x !!str 1, *x]\n", R"({"v":[1,"1","1"]})"},
+      {"v: !!str\n", R"({"v":""})"},
+  };
+  for (const auto& [yaml, json] : rows)
+    EXPECT_THAT(frontmatter_json(yaml), Optional(std::string(json))) << yaml;
+  std::string laughs = "a0: &a0 [ha, ha]\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1);
+    laughs +=
+        "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last + "]\n";
+  }
+  EXPECT_EQ(std::nullopt, frontmatter_json(laughs));
+}
+
 TEST_F(FrontmatterJson, WhatReadersDisagreeAboutIsRefused) {
   std::string deep = "v: ";
   for (int i = 0; i < 40; ++i)
@@ -93,9 +112,13 @@ TEST_F(FrontmatterJson, WhatReadersDisagreeAboutIsRefused) {
   for (int i = 0; i < 40; ++i)
     deep += "]";
   for (const std::string& yaml : {std::string("a: 1\na: 2\n"),
-                                  std::string("v: &x 1\n"),
-                                  std::string("v: &x 1\nw: *x\n"),
-                                  std::string("v: !!str 1\n"),
+                                  std::string("v: *x\n"),
+                                  std::string("v: &x [*x]\n"),
+                                  std::string("v: &x {a: 1}\nw: {<<: *x}\n"),
+                                  std::string("v: !!str [1]\n"),
+                                  std::string("v: !!int \"1\"\n"),
+                                  std::string("&x v: 1\n"),
+                                  std::string("v: &x a\nw: &x b\n"),
                                   std::string("v: !x {}\n"),
                                   std::string("- a\n"),
                                   std::string("text\n"),

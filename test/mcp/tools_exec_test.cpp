@@ -363,9 +363,14 @@ TEST_F(tools_exec, what_a_program_may_wait_for_is_told_at_the_deadline) {
     serve(options);
     const auto answer = exec({.command = "sleep", .args = {"60"}, .timeout = "150"});
     EXPECT_EQ("timed_out", answer.error());
-    EXPECT_THAT(answer.message(), HasSubstr("if it waits for keys or an answer"));
+    EXPECT_THAT(answer.message(), AllOf(HasSubstr("if it waits for keys or an answer"),
+                                        Not(HasSubstr("network")))); // nothing speaks for one
+    const auto tries = exec({.command = "sh",
+                             .args = {"-c", "echo 'Could not resolve host: x' >&2; exec sleep 60"},
+                             .timeout = "1000"});
+    EXPECT_EQ("timed_out", tries.error());
     EXPECT_EQ(policy == demand::required,
-              answer.message().find("if it waits for a network") != std::string::npos);
+              tries.message().find("if it needs a network") != std::string::npos);
   }
 }
 

@@ -203,6 +203,24 @@ TEST_P(SearchBounds, LinesAreSearchedAsLongAsThereIsTime) {
   EXPECT_EQ(1u, all->total_matches);
 }
 
+/// Which is given less at once.
+TEST_P(SearchBounds, ALargeProgramIsSearchedAsLongAsThereIsTime) {
+  if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
+  tree.file("f", repeated(std::string(2'000, 'a') + "\n", 4 * mib));
+  const auto where = root::open(tree.path());
+  const auto large = text_pattern::compile("(.?){1000}y");
+  ASSERT_TRUE(where && large);
+  const auto late =
+      search_text(*where, ".", *large,
+                  {.threads_max = GetParam(), .bounds = {.deadline_ms = deadline_in(300)}});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(error_code::timed_out, late->coverage.ended_early);
+  tree.file("f", std::string(2'000, 'a') + "y\n"); // the control
+  const auto all = search_text(*where, ".", *large, {.threads_max = GetParam()});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(1u, all->total_matches);
+}
+
 TEST_P(SearchBounds, GlobsAreAskedAsLongAsThereIsTime) {
   std::string path, wanted = "{a";
   for (int i = 0; i < 1'000; ++i)

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -22,6 +23,8 @@ namespace paddock::mcp {
 namespace {
 
 constexpr unsigned depth_max = 32;
+/// Aliases let a short text stand for any amount.
+constexpr std::size_t expanded_bytes_max = 4 * frontmatter::bytes_max;
 constexpr unsigned brackets_max = 64; ///< open at a time: the parser's cost grows with their square
 
 bool has_deep_brackets(std::string_view block) {
@@ -147,18 +150,28 @@ public:
   [[nodiscard]] bool is_plain() const { return raw_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE; }
   /// Whether the document ends with the text, not with a line of three dots.
   [[nodiscard]] bool is_implicit_end() const { return raw_.data.document_end.implicit != 0; }
-  /// An anchor or a tag, which readers of skills do not agree about.
-  [[nodiscard]] bool is_decorated() const {
-    if (raw_.type == YAML_SCALAR_EVENT)
-      return raw_.data.scalar.anchor != nullptr || raw_.data.scalar.tag != nullptr;
-    if (raw_.type == YAML_MAPPING_START_EVENT)
-      return raw_.data.mapping_start.anchor != nullptr || raw_.data.mapping_start.tag != nullptr;
-    if (raw_.type == YAML_SEQUENCE_START_EVENT)
-      return raw_.data.sequence_start.anchor != nullptr || raw_.data.sequence_start.tag != nullptr;
-    return raw_.type == YAML_ALIAS_EVENT;
+  /// The anchor that it has, or that an alias names; empty: none.
+  [[nodiscard]] std::string_view anchor() const {
+    if (raw_.type == YAML_SCALAR_EVENT) return text_of(raw_.data.scalar.anchor);
+    if (raw_.type == YAML_MAPPING_START_EVENT) return text_of(raw_.data.mapping_start.anchor);
+    if (raw_.type == YAML_SEQUENCE_START_EVENT) return text_of(raw_.data.sequence_start.anchor);
+    if (raw_.type == YAML_ALIAS_EVENT) return text_of(raw_.data.alias.anchor);
+    return {};
   }
+  [[nodiscard]] std::string_view tag() const {
+    if (raw_.type == YAML_SCALAR_EVENT) return text_of(raw_.data.scalar.tag);
+    if (raw_.type == YAML_MAPPING_START_EVENT) return text_of(raw_.data.mapping_start.tag);
+    if (raw_.type == YAML_SEQUENCE_START_EVENT) return text_of(raw_.data.sequence_start.tag);
+    return {};
+  }
+  /// `<<`, which some readers take for a merge and others for a name.
+  [[nodiscard]] bool is_merge() const { return is_plain() && text() == "<<"; }
 
 private:
+  static std::string_view text_of(const yaml_char_t* text) {
+    return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
+  }
+
   yaml_event_t raw_{};
 };
 
@@ -180,7 +193,7 @@ public:
   std::optional<std::string> run() {
     event e;
     if (!ready_ || !expect(e, YAML_STREAM_START_EVENT) || !expect(e, YAML_DOCUMENT_START_EVENT) ||
-        !expect(e, YAML_MAPPING_START_EVENT) || e.is_decorated() || !mapping(1) ||
+        !expect(e, YAML_MAPPING_START_EVENT) || !e.tag().empty() || !mapping(1) ||
         !expect(e, YAML_DOCUMENT_END_EVENT) || !e.is_implicit_end() ||
         !expect(e, YAML_STREAM_END_EVENT))
       return std::nullopt;
@@ -191,10 +204,31 @@ private:
   bool expect(event& e, yaml_event_type_t type) { return e.read(parser_) && e.type() == type; }
 
   bool value(const event& e, unsigned depth) {
-    if (e.is_decorated() || depth > depth_max) return false;
+    if (e.type() == YAML_ALIAS_EVENT) return alias(e.anchor());
+    const std::string name(e.anchor());
+    const std::size_t before = out_.str().size();
+    if (!undecorated_value(e, depth)) return false;
+    if (name.empty()) return true;
+    std::string_view json = std::string_view(out_.str()).substr(before);
+    if (json.starts_with(',')) json.remove_prefix(1);
+    return anchors_.emplace(name, json).second; // some readers refuse a second one of that name
+  }
+
+  /// Writes the anchor's value again. An anchor that contains itself has none yet.
+  bool alias(std::string_view anchor) {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) return false;
+    if (out_.str().size() + found->second.size() > expanded_bytes_max) return false;
+    out_.raw(found->second);
+    return true;
+  }
+
+  bool undecorated_value(const event& e, unsigned depth) {
+    const bool is_text = e.type() == YAML_SCALAR_EVENT && e.tag() == YAML_STR_TAG;
+    if (depth > depth_max || (!e.tag().empty() && !is_text)) return false;
     if (e.type() == YAML_MAPPING_START_EVENT) return mapping(depth + 1);
     if (e.type() == YAML_SEQUENCE_START_EVENT) return sequence(depth + 1);
-    if (e.is_plain()) return write_plain(out_, e.text());
+    if (e.is_plain() && !is_text) return write_plain(out_, e.text());
     out_.string(e.text());
     return true;
   }
@@ -207,8 +241,8 @@ private:
         out_.end_object();
         return true;
       }
-      const bool usable = e.type() == YAML_SCALAR_EVENT && !e.is_decorated() &&
-                          e.text() != "__proto__" && keys.emplace(e.text()).second;
+      const bool usable = e.type() == YAML_SCALAR_EVENT && e.anchor().empty() && e.tag().empty() &&
+                          !e.is_merge() && e.text() != "__proto__" && keys.emplace(e.text()).second;
       if (!usable) return false;
       out_.key(e.text());
       if (!e.read(parser_) || !value(e, depth)) return false;
@@ -231,6 +265,7 @@ private:
   yaml_parser_t parser_{};
   bool ready_ = false;
   json_writer out_;
+  std::map<std::string, std::string, std::less<>> anchors_; ///< JSON, by name
 };
 
 } // namespace

@@ -15,8 +15,8 @@ namespace paddock::mcp {
 [[nodiscard]] bool has_frontmatter_json() noexcept;
 
 /// The block, which lies between the fences, as a JSON object. Nothing when it is not a YAML
-/// mapping, when readers disagree about it (duplicate keys, anchors, tags), or when JSON cannot say
-/// it (infinity, keys that are not scalars).
+/// mapping, when readers disagree about it (duplicate keys, `<<`, tags but `!!str`), when JSON
+/// cannot say it (infinity, keys that are not scalars), or when its aliases make it long.
 [[nodiscard]] std::optional<std::string> frontmatter_json(std::string_view block);
 
 } // namespace paddock::mcp

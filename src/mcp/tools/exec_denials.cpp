@@ -240,17 +240,13 @@ std::string unseen_hint(const root& root, const command& run, const command_outc
   return hint;
 }
 
-/// A program says in words of its own what a socket or a name was refused for, or that nobody
-/// answers; so this is a guess.
-std::string network_hint(const command_outcome& o, hint_reader reader) {
-  if (!o.confinement.of(confinement_layer::network).applied) return {};
-  const bool has_loopback = o.confinement.reach == network_reach::loopback;
-  const bool is_refused = complains(o, no_network) || complains(o, no_resolver) ||
-                          complains(o, "resolve host") ||
-                          complains(o, kept_offline) || // as keep_offline() told it
-                          (has_loopback ? complains(o, nobody_answers)
-                                        : complains(o, no_right) && complains(o, "ocket"));
-  return is_refused ? "; if it needs a network, " + network_words(o, reader) : std::string();
+/// Which networks commands have, and who can give them more.
+std::string network_words(const command_outcome& o, hint_reader reader) {
+  const confinement_report& met = o.confinement;
+  std::string hint = "that is denied by policy";
+  if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
+  if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
+  return hint + ": " + allowing(reader, "--network all");
 }
 
 } // namespace
@@ -280,12 +276,15 @@ std::string attributes_hint(const confinement_report& enforced, hint_reader read
          giving(reader, "--exec host");
 }
 
-std::string network_words(const command_outcome& o, hint_reader reader) {
-  const confinement_report& met = o.confinement;
-  std::string hint = "that is denied by policy";
-  if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
-  if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
-  return hint + ": " + allowing(reader, "--network all");
+std::string network_hint(const command_outcome& o, hint_reader reader) {
+  if (!o.confinement.of(confinement_layer::network).applied) return {};
+  const bool has_loopback = o.confinement.reach == network_reach::loopback;
+  const bool is_refused = complains(o, no_network) || complains(o, no_resolver) ||
+                          complains(o, "resolve host") ||
+                          complains(o, kept_offline) || // as keep_offline() told it
+                          (has_loopback ? complains(o, nobody_answers)
+                                        : complains(o, no_right) && complains(o, "ocket"));
+  return is_refused ? "; if it needs a network, " + network_words(o, reader) : std::string();
 }
 
 std::optional<std::string> installed_at(const command& run, std::string_view name) {

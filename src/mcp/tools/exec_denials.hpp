@@ -35,8 +35,9 @@ struct error_words {
 [[nodiscard]] std::string denial_hint(const root& root, const command& run,
                                       const command_outcome& o, hint_reader reader);
 
-/// Which networks commands have, and who can give them more.
-[[nodiscard]] std::string network_words(const command_outcome& o, hint_reader reader);
+/// Says that the policy denies the network, if standard error suggests that the command needed it.
+/// Empty otherwise. A guess: programs use words of their own.
+[[nodiscard]] std::string network_hint(const command_outcome& o, hint_reader reader);
 /// Where the search path of the policy, which is the server's, leads for a name that the command's
 /// own PATH has, too. Nothing for a path: what lies elsewhere on this machine is not told.
 [[nodiscard]] std::optional<std::string> installed_at(const command& run, std::string_view name);

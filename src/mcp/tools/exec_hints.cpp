@@ -31,9 +31,8 @@ const answer_row answers[] = {
 /// Nothing is known of what a program waits for. A person has seen it wait.
 std::string hint_at_deadline(const command_outcome& o, hint_reader reader) {
   if (reader == hint_reader::person) return {};
-  std::string hint = "; if it waits for keys or an answer, nobody types here: give it by an option";
-  if (!o.confinement.of(confinement_layer::network).applied) return hint;
-  return hint + "; if it waits for a network, " + network_words(o, reader);
+  return "; if it waits for keys or an answer, nobody types here: give it by an option" +
+         network_hint(o, reader);
 }
 
 struct bound_row {
