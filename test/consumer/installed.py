@@ -23,7 +23,7 @@ PROMISED = [
     *(f"share/{folder}" for name in ("paddock", "paddock-mcp") for folder in (
         f"bash-completion/completions/{name}", f"zsh/site-functions/_{name}", rf"fish/vendor_completions\.d/{name}\.fish")),
     r"include/paddock/version\.hpp",
-    r"share/doc/paddock/README\.md", r"share/doc/paddock/bench/results\.svg",
+    r"share/doc/paddock/README\.md", r"share/paddock/apparmor-profile",
 ]
 
 
