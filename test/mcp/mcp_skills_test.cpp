@@ -160,7 +160,7 @@ TEST_F(McpSkills, OnlyWhatHostsAcceptIsPublished) {
   user_skill("number", skill_md("number", "metadata:\n  version: 1\n")); // becomes a text
   user_skill("no-map", skill_md("no-map", "metadata: 1\n"));
   user_skill("twice", skill_md("twice", "license: a\nlicense: b\n"));
-  user_skill("tagged", skill_md("tagged", "license: !!str a\n"));
+  user_skill("tagged", skill_md("tagged", "license: !!int 1\n"));
   user_skill("wordy", "---\nname: wordy\ndescription: " + std::string(1025, 'd') + "\n---\n");
   user_skill("repaired", "---\nname: repaired\ndescription: not: yaml\n---\n");
   user_skill("many", skill_md("many"));
