@@ -71,10 +71,16 @@ result<void> root::reserve(const root_options& options) {
   rules_ = rules_owner(new name_rules(std::move(rules)));
   for (const protected_name& rule : options.protected_names) {
     const std::string& name = rule.name;
-    const auto status = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (rule.mode == protection::hidden) {
-      reserved_.push_back({name, status ? std::optional(*status) : std::nullopt});
-    } else if (status && status->kind == entry_kind::symlink) {
+      auto held = sys::openat(fd_.get(), name.c_str(), O_PATH | O_NOFOLLOW);
+      const result<file_status> status =
+          held ? sys::status_at(held->get(), "") : result<file_status>(held.error());
+      reserved_.push_back({name, status ? std::optional(*status) : std::nullopt,
+                           status ? *std::move(held) : file_descriptor()});
+      continue;
+    }
+    const auto status = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
+    if (status && status->kind == entry_kind::symlink) {
       const auto target = open_beneath(name, access::inspect);
       if (target && !target->path.empty()) read_only_.push_back({target->path, told_name(rule)});
     }
@@ -105,7 +111,7 @@ bool root::is_protected(std::string_view resolved) const {
   if (first.empty()) return false;
   if (rules_->leads_through_hidden(resolved)) return true;
   const bool alias = could_be_an_alias(first);
-  for (const auto& [name, object] : reserved_) {
+  for (const auto& [name, object, held] : reserved_) {
     if (!object && !alias) continue;
     const auto now = sys::status_at(fd_.get(), name.c_str(), AT_SYMLINK_NOFOLLOW);
     if (now && alias && leads_through(*now, first)) return true;

@@ -240,6 +240,7 @@ private:
   struct reserved_entry {
     std::string name;
     std::optional<file_status> object; ///< what had the name when the root was opened
+    file_descriptor held;              ///< of it, so that nothing else gets its inode number
   };
   std::vector<reserved_entry> reserved_; ///< the hidden ones
   class rules_owner {                    // <memory> would cost every user of this header
