@@ -74,7 +74,8 @@ void directory_watch::entered(const std::string& path, int directory, std::uint6
   const std::lock_guard lock(mutex_);
   if (events_.get() < 0 || is_everywhere_) return;
   place& here = places_[path];
-  if (here.inode == inode && paths_.contains(here.watch)) return;
+  const auto known = paths_.find(here.watch); // elsewhere, if the directory has moved away and back
+  if (here.inode == inode && known != paths_.end() && known->second == path) return;
   const auto watch = paths_.size() < watches_max_
                          ? sys::inotify_add_watch(events_.get(), directory, heard)
                          : result<int>(error{error_code::too_many, 0, "watches"});
@@ -195,7 +196,11 @@ std::optional<std::vector<std::string>> directory_watch::changed(const file_inde
     const bool is_passed = !status && !index.find(path).exists();
     const bool is_left = last_of(path).starts_with(temporary_prefix);
     out.push_back(path); // for its directory, if for nothing else
-    if (is_passed && (is_linkless || is_left || moved_on_.contains(path))) continue;
+    // A name in a directory that is not known belongs to one that has moved.
+    const std::string_view in = parent_of(path);
+    const bool is_in_place = in.empty() || index.find(in).exists();
+    if (is_passed && ((is_linkless && is_in_place) || is_left || moved_on_.contains(path)))
+      continue;
     is_settled_ = !is_passed && !is_left && (!status || !has_other_names(path, *status, index)) &&
                   (is_linkless || !status || status->kind != entry_kind::directory);
     if (!is_settled_) return std::nullopt;

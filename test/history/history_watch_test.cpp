@@ -334,6 +334,25 @@ TEST_P(HistoryWatch, BehindACommandWithoutLinksOnlyWhatWasHeardOfIsLookedAt) {
   }
 }
 
+TEST_P(HistoryWatch, ADirectoryThatMovesAwayAndBackIsHeardUnderItsName) {
+  const auto store = settled();
+  ASSERT_NE(store, nullptr);
+  const auto act = [&](const std::function<void()>& what) {
+    run_confined(*store, what, command_reach::workspace_without_links);
+  };
+  act([&] { fs::rename(workspace() + "/d", workspace() + "/away"); });
+  act([&] { fs::rename(workspace() + "/away", workspace() + "/d"); });
+  act([] {});
+  act([&] { put(workspace() + "/d/f", "agent"); });
+  act([&] { put(workspace() + "/d/f", "agent's second"); });
+  act([&] { fs::remove(workspace() + "/d/other"); });
+  EXPECT_THAT(store->states_of("d/f"), HoldsValue(testing::SizeIs(3)));
+  const std::string list = told(store->changes({.since = store->state().start}));
+  EXPECT_EQ(list.find("by other"), std::string::npos) << list;
+  EXPECT_THAT(store->restore({.to = store->state().start, .force = false}), IsOk());
+  EXPECT_EQ(bytes_of("d/other"), "first");
+}
+
 /// Why it matters whether a command has made one.
 TEST_P(HistoryWatch, ALinkThatIsNotReportedHidesAWrite) {
   const auto store = settled();
