@@ -333,6 +333,7 @@ class PersonsGit(unittest.TestCase):
             "restore": ["ln -s $OUT/precious wt", "checkpoint", "rm wt; git worktree add -q wt 2>/dev/null", "restore"],
             "undo": ["ln -s $OUT/precious wt", "checkpoint", "rm wt; git worktree add -q wt 2>/dev/null", "undo"],
             "applyChanges": ["git worktree add -q wt 2>/dev/null; ln -s $OUT/precious ln; rm -r wt", "applyChanges"],
+            "apply": ["git worktree add -q wt 2>/dev/null; ln -s $OUT/precious ln; rm -r wt", "apply"],
         }
         for name, steps in ways.items():
             with self.subTest(name):
@@ -346,6 +347,10 @@ class PersonsGit(unittest.TestCase):
                     if step == "undo":
                         undo = [PADDOCK, "undo", "-w", str(workspace), "--force", "--to", "good", "wt"]
                         told = subprocess.run(undo, env=self.environment, capture_output=True, text=True)
+                    elif step == "apply":
+                        patch = "diff --git a/ln b/wt\nsimilarity index 100%\nrename from ln\nrename to wt\n"
+                        told = subprocess.run([PADDOCK, "apply", "-w", str(workspace), "-"], input=patch, env=self.environment,
+                                              capture_output=True, text=True)
                     elif step in calls:
                         told = server.call(step, **calls[step])
                     else:

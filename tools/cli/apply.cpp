@@ -15,6 +15,7 @@
 #include "subcommands.hpp"
 #include "undo/undo_cli.hpp"
 
+#include <paddock/exec/command.hpp>
 #include <paddock/file/change_set.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
@@ -70,6 +71,7 @@ struct outcome {
   std::vector<refusal> refused;
   bool was_applied = false;                 ///< before, as a whole
   change_extent made = change_extent::none; ///< in spite of a refusal
+  std::string notice;                       ///< of files of git that were moved aside
 };
 
 /// What was done to a file, and what a dry run says of it.
@@ -243,8 +245,11 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
                           .words = for_a_person(without_end(said.why.words))});
     return;
   }
-  for (std::size_t i = 0; i < done->size(); ++i)
+  for (std::size_t i = 0; i < done->size(); ++i) {
     to.files.push_back(described(plan.changes[i], plan.files[i], (*done)[i]));
+    if (plan.changes[i].action == change_action::move && !options.dry_run)
+      end_move(workspace.descriptor(), (*done)[i].path, to.notice);
+  }
 }
 
 int run_apply(const command_options& options) {
@@ -284,6 +289,7 @@ int run_apply(const command_options& options) {
     made.was_applied = is_applied(*workspace, *files, options.file_bytes_max);
   if (options.json) print_json(made, is_fine && !options.dry_run);
   if (is_fine && !options.json) print_files(made, options.dry_run);
+  if (!made.notice.empty()) complain(apply_command, without_controls(made.notice));
   if (made.was_applied) {
     complain(apply_command, "the patch is already applied; nothing was changed");
     return failed;
