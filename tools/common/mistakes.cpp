@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <ranges>
 #include <system_error>
 
 namespace paddock::cli {
@@ -161,6 +162,9 @@ std::string unknown_word(const CLI::App& app) {
     const auto word = std::ranges::find_if(words, [](const auto& each) { return each != "--"; });
     if (word == words.end()) continue;
     const std::string path = path_of(*at), name = option_name(*word);
+    const CLI::App& parsed = innermost_parsed(*at);
+    if (is_option(*word) && &parsed != at && parsed.get_option_no_throw(name) != nullptr)
+      return shown(name) + " belongs after the command: " + path_of(parsed) + " " + shown(name);
     if (is_option(*word))
       return "there is no option " + shown(name) + option_meant(*at, path, name);
     return commands_of(*at).empty() ? one_too_many(*at, *word) : no_command(*at, path, *word);
@@ -177,10 +181,14 @@ bool is_unknown_command(const CLI::App& app) {
 std::string missing_separator(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App& at = innermost_parsed(app);
   const CLI::Option* const command = foreign_command(at);
-  if (command == nullptr || command->count() == 0 || std::ranges::find(words, "--") != words.end())
-    return {};
-  const auto first = std::ranges::find(words, command->results().front());
-  const auto option = std::find_if(first, words.end(), is_option);
+  if (command == nullptr || command->count() == 0) return {};
+  auto first = words.end(); // of the command: its words are as far back as they can be
+  for (const std::string& each : command->results() | std::views::reverse)
+    while (first != words.begin() && *--first != each) {
+    }
+  if (std::find(words.begin(), first, "--") != first) return {};
+  const auto option = std::find_if(
+      first, words.end(), [](const std::string& word) { return is_option(word) || word == "--"; });
   if (option == words.end()) return {};
   std::string text = "is " + shown(*option) + " for the command or for " + path_of(at) +
                      "? Put -- before the command: " + path_of(at) + " [options] --";

@@ -150,8 +150,11 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
       complain(app.get_name(), unknown_word(app));
       return usage;
     }
-    print_help(app, done);
-    return success;
+    wrong = missing_separator(app, words);
+    if (wrong.empty()) {
+      print_help(app, done);
+      return success;
+    }
   } catch (const CLI::ParseError& problem) {
     wrong = missing_separator(app, words);
     if (wrong.empty()) wrong = message_of(app, problem);
