@@ -103,6 +103,14 @@ TEST_F(FrontmatterJson, AliasesStandForWhatTheirAnchorsName) {
         "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + ", " + last + "]\n";
   }
   EXPECT_EQ(std::nullopt, frontmatter_json(laughs));
+  for (const int levels : {20, 60}) {
+    std::string chain = "a0: &a0 [x]\n";
+    for (int i = 1; i < levels; ++i) {
+      const std::string n = std::to_string(i);
+      chain += "a" + n + ": &a" + n + " [*a" + std::to_string(i - 1) + "]\n";
+    }
+    EXPECT_EQ(levels < 32, frontmatter_json(chain).has_value()) << levels;
+  }
 }
 
 TEST_F(FrontmatterJson, WhatReadersDisagreeAboutIsRefused) {

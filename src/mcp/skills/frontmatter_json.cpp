@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 namespace paddock::mcp {
 
@@ -204,27 +205,35 @@ private:
   bool expect(event& e, yaml_event_type_t type) { return e.read(parser_) && e.type() == type; }
 
   bool value(const event& e, unsigned depth) {
-    if (e.type() == YAML_ALIAS_EVENT) return alias(e.anchor());
+    if (e.type() == YAML_ALIAS_EVENT) return alias(e.anchor(), depth);
     const std::string name(e.anchor());
     const std::size_t before = out_.str().size();
+    const unsigned deepest = std::exchange(deepest_, depth);
     if (!undecorated_value(e, depth)) return false;
+    const unsigned height = deepest_ - depth;
+    deepest_ = std::max(deepest_, deepest);
     if (name.empty()) return true;
     std::string_view json = std::string_view(out_.str()).substr(before);
     if (json.starts_with(',')) json.remove_prefix(1);
-    return anchors_.emplace(name, json).second; // some readers refuse a second one of that name
+    // Some readers refuse a second one of that name.
+    return anchors_.emplace(name, anchored{std::string(json), height}).second;
   }
 
   /// Writes the anchor's value again. An anchor that contains itself has none yet.
-  bool alias(std::string_view anchor) {
+  bool alias(std::string_view anchor, unsigned depth) {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) return false;
-    if (out_.str().size() + found->second.size() > expanded_bytes_max) return false;
-    out_.raw(found->second);
+    const auto& [json, height] = found->second;
+    if (depth + height > depth_max || out_.str().size() + json.size() > expanded_bytes_max)
+      return false;
+    deepest_ = std::max(deepest_, depth + height);
+    out_.raw(json);
     return true;
   }
 
   bool undecorated_value(const event& e, unsigned depth) {
     const bool is_text = e.type() == YAML_SCALAR_EVENT && e.tag() == YAML_STR_TAG;
+    deepest_ = std::max(deepest_, depth);
     if (depth > depth_max || (!e.tag().empty() && !is_text)) return false;
     if (e.type() == YAML_MAPPING_START_EVENT) return mapping(depth + 1);
     if (e.type() == YAML_SEQUENCE_START_EVENT) return sequence(depth + 1);
@@ -265,7 +274,12 @@ private:
   yaml_parser_t parser_{};
   bool ready_ = false;
   json_writer out_;
-  std::map<std::string, std::string, std::less<>> anchors_; ///< JSON, by name
+  struct anchored {
+    std::string json;
+    unsigned height = 0; ///< how much deeper it goes than where it stands
+  };
+  std::map<std::string, anchored, std::less<>> anchors_; ///< by name
+  unsigned deepest_ = 0;
 };
 
 } // namespace
