@@ -160,7 +160,7 @@ void command_run::watch_links(file_descriptor listener) {
   outcome_.made_no_links = true;
 }
 
-/// That it is made is all that matters: what it is may change until then.
+/// Only the fact counts: the arguments can change before the call runs.
 void command_run::take_link(short revents) {
   if ((revents & POLLIN) == 0) return links_.reset(); // nobody is left who could
   outcome_.made_no_links = false;

@@ -701,6 +701,11 @@ class Apply(Cli):
 
 
 class Exec(Cli):
+    def test_a_word_of_the_command_may_be_a_value_of_an_option(self):
+        os.mkdir(os.path.join(self.workspace, "true"))
+        done = run("env", "-C", self.workspace, PADDOCK, "exec", "-w", "true", "--timeout", "5", "true")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     """Most of these need a system that can confine; where it cannot, they are skipped by name."""
 
     def setUp(self):
@@ -1026,6 +1031,31 @@ class Doctor(Cli):
                 for text in unsaid:
                     self.assertNotIn(text, everything)
 
+    def test_fix_shows_what_it_would_do_asks_and_does_it(self):
+        """In a user namespace in which no more can be made; /etc/sysctl.d is one of its own."""
+        start = ["unshare", "-Urm", "sh", "-c", "echo 0 >/proc/sys/user/max_user_namespaces && mount -t tmpfs tmpfs /etc/sysctl.d && "
+                 'exec "$@"', "sh"]
+        if run(*start, "true").returncode != 0:
+            self.skipTest("this system does not let such a process be made")
+        script = r"""
+import os, pty, subprocess, sys
+mine, its = pty.openpty()
+os.write(mine, sys.argv[1].encode() + b"\n")
+done = subprocess.run(sys.argv[2:], stdin=its, stdout=its, stderr=its).returncode
+os.set_blocking(mine, False)
+print(os.read(mine, 100000).decode(), done, os.listdir("/etc/sysctl.d"), open("/proc/sys/user/max_user_namespaces").read())
+"""
+        fix = [PADDOCK, "doctor", "--fix", "-w", self.workspace]
+        agreed = run(*start, sys.executable, "-c", script, "y", *fix).stdout
+        self.assertIn("user.max_user_namespaces = 0", agreed)
+        self.assertRegex(agreed, r"0 \['60-paddock.conf'\] 15000\s*$")
+        for answer in ["", "n"]:
+            self.assertRegex(run(*start, sys.executable, "-c", script, answer, *fix).stdout, r"1 \[\] 0\s*$")
+        shown = run(*start, *fix)  # no terminal: nobody to ask
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("\necho 15000 >/proc/sys/user/max_user_namespaces\n", shown.stdout)
+        self.assertIn("Nothing to fix: no known setting blocks user namespaces.", run(*fix).stdout)
+
     def test_ends_with_a_verdict(self):
         done = run(PADDOCK, "doctor")
         self.assertRegex(done.stdout.splitlines()[-1], "^Everything that Paddock needs is here" if done.returncode == 0
@@ -1112,11 +1142,13 @@ class Both(Cli):
             ([SERVER, "--limit", "read-bytes=-1"], "-1 is negative"),
             ([SERVER, "--limit", "read-bytes=" + "9" * 30], "is too large; 9223372036854775807 is the most"),
             ([SERVER, "--pick", "readFile"], "no tool readFile", "readTextFile"),
-            ([PADDOCK, "--read-only", "call", "todo"], "no option --read-only; it belongs after the command: paddock call --read-only"),
+            ([PADDOCK, "--read-only", "call", "todo"], "--read-only belongs after the command: paddock call --read-only"),
             ([PADDOCK, "exec"], "command is required: paddock exec [options] -- CMD..."),
             ([PADDOCK, "exec", "ls", "-la"], "is -la for the command or for paddock exec? Put -- before the command: "
                                              "paddock exec [options] -- ls -la"),
             ([PADDOCK, "exec", "-w", "/tmp", "ls", "--json"], "paddock exec [options] -- ls --json"),
+            ([PADDOCK, "exec", "ls", "--help"], "paddock exec [options] -- ls --help"),
+            ([PADDOCK, "exec", "git", "checkout", "--", "x"], "paddock exec [options] -- git checkout -- x"),
             ([PADDOCK, "exec", "--tiemout", "5", "--", "ls"], "did you mean --timeout?"),
             ([PADDOCK, "call"], "tool is required: paddock call TOOL [JSON] (see paddock call --help)"),
             ([PADDOCK, "skills", "add", "x"], "--name is required", "paddock skills add --name"),

@@ -60,6 +60,7 @@ class MaskedProc(unittest.TestCase):
                     "unshare -Urpmf mount -t proc proc /proc", "echo 1 >/proc/sys/kernel/hostname", "touch /proc/x", "mv /proc/stat /proc/x"]:
             with self.subTest(way):
                 done = self.inside(f"{way}; echo ended with $?; ls -d /proc/self /proc/1")
+                self.assertIn("ended with", done.stdout, done)
                 self.assertNotIn("ended with 0", done.stdout, done)
                 self.assertNotIn("/proc/", done.stdout.partition("ended with")[2], done)
 

@@ -40,13 +40,16 @@ def main():
     if health.get("confinement") != layers: wrong.append("healthCheck and doctor differ")
     if (health.get("status") == "ok") != runs: wrong.append(f"healthCheck says {health.get('status')}, exec ended with {executed.returncode}")
     if (doctor.returncode == 0) != runs: wrong.append(f"doctor ended with {doctor.returncode}, exec with {executed.returncode}")
+    if runs == ("commands" in report and "are refused" in report["commands"]): wrong.append("doctor says otherwise than exec")
     if (trouble := report.get("commands", "")) not in check.stdout: wrong.append(f"--check does not say: {trouble}")
+    fails = {name: tried.stderr.strip().splitlines()[-1:] for name, command in WORK
+             if (tried := run("paddock", "exec", "--", "sh", "-c", command)).returncode != 0} if runs else {}
+    if sys.argv[1:] == ["whole"] and (not runs or fails): wrong.append("ordinary work fails here")
     print(json.dumps({
         "system": report["system"], "exec": "runs" if runs else "refused: " + executed.stderr.strip(),
         "lacking": {row["layer"]: "; ".join(filter(None, [row.get("missing"), row.get("remedy")]))
                     for row in layers if row.get("missing")},
-        "fails": {name: tried.stderr.strip().splitlines()[-1:] for name, command in WORK
-                  if (tried := run("paddock", "exec", "--", "sh", "-c", command)).returncode != 0} if runs else {},
+        "fails": fails,
         "wrong": wrong}, indent=1))
     return 1 if wrong else 0
 

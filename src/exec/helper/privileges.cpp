@@ -81,7 +81,7 @@ int apply_seccomp(confine::filter_request request, int& listener) {
   sock_fprog program{static_cast<unsigned short>(size), instructions};
   if (request.links == confine::link_calls::as_permitted)
     return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
-  // Who answers lets the call go on, as kernels can that know the other flag, too (5.5 and 5.7).
+  // A kernel that knows TSYNC_ESRCH (5.7) also lets a call go on (5.5).
   constexpr unsigned long flags =
       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
   const long made = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);

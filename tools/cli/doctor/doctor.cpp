@@ -11,6 +11,7 @@
 #include "common/terminal.hpp"
 #include "common/text_forms.hpp"
 #include "common/workspace_cli.hpp"
+#include "fix.hpp"
 #include "system_probes.hpp"
 
 #include <paddock/exec/command.hpp>
@@ -29,6 +30,7 @@ namespace {
 struct doctor_options {
   std::string workspace = ".";
   bool json = false;
+  bool fix = false;
 };
 
 /// What healthCheck and --check go by as well.
@@ -179,6 +181,12 @@ diagnosis diagnose(const std::string& workspace) {
 }
 
 int run_doctor(const doctor_options& options) {
+  if (options.fix) {
+    const fix_outcome done = fix_namespaces();
+    if (done == fix_outcome::not_made) return failed;
+    print_words(done == fix_outcome::made ? "\n"
+                                          : "Nothing to fix: no known setting blocks user namespaces.\n\n");
+  }
   std::vector<finding> findings;
   bool complete = true;
   for (const auto& row : system_probes()) {
@@ -207,7 +215,12 @@ subcommand add_doctor(CLI::App& app) {
                    "Check the file system of this directory (default: the current directory)")
       ->type_name("DIR")
       ->check(existing_directory(), "");
-  parser->add_flag("--json", options->json, "Print one JSON object instead of text");
+  CLI::Option* json =
+      parser->add_flag("--json", options->json, "Print one JSON object instead of text");
+  parser
+      ->add_flag("--fix", options->fix,
+                 "Show the commands that allow user namespaces here, and run them if you agree")
+      ->excludes(json);
   return {parser, [options] { return run_doctor(*options); }};
 }
 

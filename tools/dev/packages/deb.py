@@ -36,7 +36,7 @@ POSTINST = """\
 #!/bin/sh
 set -e
 profile=/usr/share/paddock/apparmor-profile
-if [ "$1" = configure ] && command -v apparmor_parser >/dev/null &&
+if [ "$1" = configure ] && [ ! -e /etc/apparmor.d/paddock ] && command -v apparmor_parser >/dev/null &&
   apparmor_parser --skip-kernel-load --skip-cache $profile >/dev/null 2>&1; then
   cp $profile /etc/apparmor.d/paddock
   apparmor_parser --replace /etc/apparmor.d/paddock || true
@@ -45,7 +45,7 @@ fi
 PRERM = """\
 #!/bin/sh
 set -e
-if [ "$1" = remove ] && [ -e /etc/apparmor.d/paddock ]; then
+if [ "$1" = remove ] && cmp -s /usr/share/paddock/apparmor-profile /etc/apparmor.d/paddock; then
   apparmor_parser --remove /etc/apparmor.d/paddock || true
   rm /etc/apparmor.d/paddock
 fi
