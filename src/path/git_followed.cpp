@@ -36,6 +36,16 @@ std::string steps_without_programs(std::string_view text) {
   return kept;
 }
 
+/// Without those outside of its directory.
+std::string tables_of_repository(std::string_view text) {
+  std::string kept;
+  (void)all_parts(text, '\n', [&](std::string_view line) {
+    if (line.find('/') == line.npos) kept.append(line) += '\n';
+    return true;
+  });
+  return kept;
+}
+
 /// A shell's prompt has it expanded.
 bool is_number(std::string_view text) {
   const std::size_t end = text.find_first_not_of("0123456789");
@@ -128,6 +138,10 @@ std::optional<std::string> harmless_rest(const followed_file& of) {
   if (of.name.ends_with("todo")) {
     std::string kept = steps_without_programs(of.bytes);
     return kept.size() == of.bytes.size() ? std::nullopt : std::optional(std::move(kept));
+  }
+  if (of.name == git_reference_tables) {
+    if (of.bytes.find('/') == of.bytes.npos) return std::nullopt;
+    return tables_of_repository(of.bytes);
   }
   const auto index_leads = [&](std::size_t bytes) { return paths_of_index(of.bytes, bytes); };
   const bool is_part = of.name.starts_with(git_index_part);

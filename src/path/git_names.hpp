@@ -32,6 +32,7 @@ inline constexpr const char* git_own[] = {".git/rebase-merge",
                                           ".git/objects/pack/multi-pack-index",
                                           ".git/objects/pack/multi-pack-index.d",
                                           ".git/refs",
+                                          ".git/reftable",
                                           ".git/remotes",
                                           ".git/branches",
                                           ".git/ORIG_HEAD",
@@ -51,6 +52,10 @@ inline constexpr const char* git_own[] = {".git/rebase-merge",
 inline constexpr std::string_view git_worktrees = "worktrees";
 inline constexpr const char* git_worktree_file = "gitdir";
 
+/// Names the tables of references, which git reads, and removes when it joins them (2.45 and
+/// later).
+inline constexpr const char* git_reference_tables = "reftable/tables.list";
+
 /// Files of a repository by which git runs programs, or reads and writes files elsewhere, when a
 /// person continues, commits or checks out. git_followed.hpp says which of their contents do not.
 inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-todo",
@@ -63,6 +68,7 @@ inline constexpr std::string_view git_followed[] = {"rebase-merge/git-rebase-tod
                                                     "rebase-apply/apply-opt",
                                                     "objects/info/alternates",
                                                     git_worktree_file,
+                                                    git_reference_tables,
                                                     "MERGE_RR",
                                                     "index"};
 
@@ -97,9 +103,9 @@ inline constexpr std::string_view git_other_heads[] = {"AUTO_MERGE", "BISECT_EXP
 /// Its own directories (gitrepository-layout), but for hooks. A bare repository can have worktrees
 /// beside them.
 inline constexpr std::string_view git_folders[] = {
-    "branches", "info",         "logs",         "modules", "NOTES_MERGE_WORKTREE",
-    "objects",  "rebase-apply", "rebase-merge", "refs",    "remotes",
-    "rr-cache", "sequencer",    "worktrees"};
+    "branches", "info",         "logs",         "modules",  "NOTES_MERGE_WORKTREE",
+    "objects",  "rebase-apply", "rebase-merge", "refs",     "reftable",
+    "remotes",  "rr-cache",     "sequencer",    "worktrees"};
 
 /// Where it keeps those of submodules and worktrees, within a repository.
 inline constexpr std::string_view git_stores[] = {"modules", git_worktrees};

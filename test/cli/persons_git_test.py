@@ -175,6 +175,10 @@ FOLLOWED |= {
     "a submodule's worktree behind a link that is moved": ("", [f"{MAKE} mkdir lk lk/dep q; ln -s $OUT q/dep; {SUBMODULE}lk/dep; sleep 0.1", "mv lk l2; mv q lk"], "cd sub; git stash"),
     "a submodule's worktree that becomes a link": ("", [f"{MAKE} mkdir ln; {SUBMODULE}ln", "rm -r ln; ln -s $OUT ln"], "cd sub; git stash"),
 }
+TABLES = "git init -q --ref-format=reftable"
+# Git 2.45 and later.
+FOLLOWED_TABLES = ("rm -r .git; " + TABLES + "; git add -A; git commit -qm first; mkdir $OUT/p; cd $OUT/p; " + TABLES + "; git commit -q --allow-empty -m s; cp .git/reftable/*.ref ../known.ref",
+                   ["echo ../../../outside/known.ref >> .git/reftable/tables.list"], "git pack-refs")
 HERE = "; echo $(cat h) > .git/refs/heads/feature"
 # The same with moves, which file tools make.
 MOVED = {
@@ -301,9 +305,14 @@ class PersonsGit(unittest.TestCase):
                        "git cat-file -p $(echo precious | git hash-object --stdin)", workspace).stdout
         return self.state_outside() != before or "precious" in seen or "secret" in seen, told
 
+    def git_init_options(self):
+        return subprocess.run(["git", "init", "-h"], capture_output=True, text=True).stdout
+
     def test_what_git_follows(self):
-        for name, (begin, commands, then) in list(FOLLOWED.items())[::1 if STEP == 1 else 3]:
+        for name, (begin, commands, then) in [*list(FOLLOWED.items())[::1 if STEP == 1 else 3], ("tables of references", FOLLOWED_TABLES)]:
             with self.subTest(name):
+                if begin == FOLLOWED_TABLES[0] and "ref-format" not in self.git_init_options():
+                    self.skipTest("this git knows no tables of references")
                 self.assertTrue(self.followed(name, begin, commands, then, False)[0], "the control did nothing")
                 happened, told = self.followed(name, begin, commands, then, True)
                 self.assertFalse(happened, told)
