@@ -40,7 +40,7 @@ const files = {
   ".agents/skills/Loud/SKILL.md": "---\nname: LOUD\ndescription: No name by the specification.\n---\n",
   ".agents/skills/numbers/references/SKILL.md": "---\nmetadata: {version: 1}\n---\n",
   ".agents/skills/twice/SKILL.md": "---\nname: twice\ndescription: x\nlicense: a\nlicense: b\n---\n",
-  ".agents/skills/anchors/SKILL.md": "---\nname: anchors\ndescription: &a x\nlicense: *a\n---\n",
+  ".agents/skills/tagged/SKILL.md": "---\nname: tagged\ndescription: x\nlicense: !!int 1\n---\n",
   ".agents/skills/not-one/SKILL.md": "no frontmatter\n",
   ".agents/skills/unseen/SKILL.md": "---\nname: unseen\ndescription: W\u{E0041}ords\u{200B}.\n---\n",
 };
@@ -70,7 +70,7 @@ for (const era of ["legacy", "modern"]) {
     const { code, stderr, stdout } = await inspect(era, workspace, "--method", "skills/list", "--verify", "--require-digests");
     assert.equal(code, 0, stderr + stdout);
     for (const uri of published) assert.ok(stdout.includes(uri), stdout);
-    assert.doesNotMatch(stdout, /repaired|LOUD|twice|anchors|not-one|unseen/);
+    assert.doesNotMatch(stdout, /repaired|LOUD|twice|tagged|not-one|unseen/);
   });
 }
 

@@ -186,7 +186,13 @@ std::string missing_separator(const CLI::App& app, const std::vector<std::string
   for (const std::string& each : command->results() | std::views::reverse)
     while (first != words.begin() && *--first != each) {
     }
-  if (std::find(words.begin(), first, "--") != first) return {};
+  const auto is_before = [&](const std::string& word) {
+    return std::find(words.begin(), first, word) != first;
+  };
+  if (is_before("--")) return {};
+  for (const std::string& each :
+       at.remaining()) // one that is unknown, whose value was taken for it
+    if (is_option(each) && is_before(each)) return {};
   const auto option = std::find_if(
       first, words.end(), [](const std::string& word) { return is_option(word) || word == "--"; });
   if (option == words.end()) return {};
