@@ -32,9 +32,9 @@ constexpr std::array settings{
     setting{"kernel.apparmor_restrict_unprivileged_userns", "1", "", concerns::ordinary_users}};
 
 std::string file_of(std::string_view name) {
-  std::string path = "/proc/sys/" + std::string(name);
-  std::replace(path.begin() + std::string_view("/proc/sys/").size(), path.end(), '.', '/');
-  return path;
+  std::string path(name);
+  std::ranges::replace(path, '.', '/');
+  return "/proc/sys/" + path;
 }
 
 bool refuses(const setting& each) {

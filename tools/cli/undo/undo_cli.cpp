@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "undo_cli.hpp"
 
+#include "common/output.hpp"
 #include "common/terminal.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
