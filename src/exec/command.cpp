@@ -141,10 +141,13 @@ std::vector<appeared_entry> end_killed_commands(int workspace, const confinement
   return described(watch->take_left(), policy);
 }
 
-void end_move(int workspace, const std::string& place, std::string& said,
-              const confinement_policy& policy) {
-  const auto now = sys::status_at(workspace, place.c_str(), AT_SYMLINK_NOFOLLOW);
-  if (now && now->kind == entry_kind::file) return;
+void end_moves(int workspace, const std::vector<std::string>& places, std::string& said,
+               const confinement_policy& policy) {
+  const bool is_harmless = std::ranges::all_of(places, [&](const std::string& place) {
+    const auto now = sys::status_at(workspace, place.c_str(), AT_SYMLINK_NOFOLLOW);
+    return now && now->kind == entry_kind::file;
+  });
+  if (is_harmless) return;
   const auto watch = confine::watch(workspace, policy, {.makes_own = false});
   if (!watch) return;
   for (const appeared_entry& each : described(watch->sweep_repositories(workspace).moved, policy))

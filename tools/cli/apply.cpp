@@ -245,11 +245,13 @@ void apply(const root& workspace, const command_options& options, const mcp::pla
                           .words = for_a_person(without_end(said.why.words))});
     return;
   }
+  std::vector<std::string> moved;
   for (std::size_t i = 0; i < done->size(); ++i) {
     to.files.push_back(described(plan.changes[i], plan.files[i], (*done)[i]));
     if (plan.changes[i].action == change_action::move && !options.dry_run)
-      end_move(workspace.descriptor(), (*done)[i].path, to.notice);
+      moved.push_back((*done)[i].path);
   }
+  end_moves(workspace.descriptor(), moved, to.notice);
 }
 
 int run_apply(const command_options& options) {

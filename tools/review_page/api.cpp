@@ -257,7 +257,7 @@ answer list_events(const call& c) {
 answer restored(const call& c, const history::restore_request& request) {
   auto outcome = c.of.store->restore(request);
   if (outcome && outcome->restored != 0 && request.effect == history::restore_effect::apply)
-    end_move(c.of.workspace->descriptor(), "", outcome->kept);
+    end_moves(c.of.workspace->descriptor(), {""}, outcome->kept);
   const bool is_whole = request.paths.empty() && c.of.left_outside;
   const auto commits =
       is_whole ? c.of.left_outside(request.to) : std::optional<cli::left_commits>();

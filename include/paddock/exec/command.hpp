@@ -155,11 +155,11 @@ struct appeared_entry {
                                                               const confinement_policy& policy,
                                                               const std::string& state_directory);
 
-/// After something has come to a place otherwise than by a command: unless a file is there, moves
-/// aside the files of git by which that leads a person's git elsewhere now, as the end of a command
-/// does, and adds a clause on each. `place`: resolved; a directory counts with all that is in it.
-void end_move(int workspace, const std::string& place, std::string& said,
-              const confinement_policy& policy = {});
+/// To be called after moves that no command made. If one of `places` (resolved; "" is the whole
+/// workspace) is anything but a regular file, moves aside the files of git that now lead a person's
+/// git out of the workspace, as the end of a command does. Appends a clause on each to `said`.
+void end_moves(int workspace, const std::vector<std::string>& places, std::string& said,
+               const confinement_policy& policy = {});
 
 struct command_outcome {
   ending ended = ending::exited;

@@ -185,12 +185,14 @@ tool_result apply_changes(workspace_state& state, call& c) {
       return refused(why.why, why.path);
     }
     change_report report(c, is_trial, options.bounds);
-    std::string said; // of links
+    std::vector<std::string> moved;
     for (std::size_t i = 0; i < done->size(); ++i) {
       report.add(plan->changes[i], plan->files[i], (*done)[i]);
       if (plan->changes[i].action == change_action::move && !is_trial)
-        end_move(state.root->descriptor(), (*done)[i].path, said, state.options.confinement);
+        moved.push_back((*done)[i].path);
     }
+    std::string said; // of links
+    end_moves(state.root->descriptor(), moved, said, state.options.confinement);
     return report.take(earlier ? *earlier : interrupted_change::none, said);
   }
 }

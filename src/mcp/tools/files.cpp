@@ -245,7 +245,7 @@ tool_result move_file(workspace_state& state, call& c) {
   object_result result;
   result.path("source", state, done->source).path("destination", state, done->destination);
   std::string said;
-  end_move(state.root->descriptor(), done->destination, said, state.options.confinement);
+  end_moves(state.root->descriptor(), {done->destination}, said, state.options.confinement);
   if (!said.empty()) result.text("notice", encode_name(said));
   return result.take();
 }

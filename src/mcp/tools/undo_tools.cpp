@@ -314,7 +314,7 @@ tool_result restore(workspace_state& state, call& c) {
        .bounds = bounds});
   if (!done) return failed_history(*store, c, done.error(), "to", bounds);
   if (!is_trial && done->restored != 0)
-    end_move(state.root->descriptor(), "", done->kept, state.options.confinement);
+    end_moves(state.root->descriptor(), {""}, done->kept, state.options.confinement);
   object_result result;
   json_writer& out = result.writer();
   out.key("restored").unsigned_integer(done->restored);

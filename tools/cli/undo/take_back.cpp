@@ -139,7 +139,7 @@ int run_undo(const restore_options& options) {
   auto done = opened.store->restore(request);
   if (!done) return complain_of_history(program, *opened.store, options, done.error());
   if (done->restored != 0 && !options.dry_run)
-    end_move(opened.workspace->descriptor(), "", done->kept);
+    end_moves(opened.workspace->descriptor(), {""}, done->kept);
   const auto commits =
       paths->empty() ? commits_left(*opened.store, opened.since) : std::optional<left_commits>();
   if (options.json)
