@@ -198,9 +198,11 @@ void note_namespaces(const command_setup& setup, const new_namespaces& made) {
 /// Copies of everything first; then there is no way back. What covers protected names, or -1.
 int set_up_root(const command_setup& setup) {
   confine::enforcement& taken = setup.shared.taken;
+  const bool hides_processes =
+      taken.has(step::pid_namespace) && setup.wanted.wants(confine::privileges);
   private_root root(setup.visible, setup.wanted.git_configuration, setup.shared.session,
                     setup.wanted.fixed->settings != 0,
-                    taken.has(step::pid_namespace) && setup.wanted.wants(confine::privileges));
+                    hides_processes ? old_proc::allowed : old_proc::refused);
   const bool named = setup.where.workspace[0] != '\0' && setup.where.workspace[1] != '\0';
   const int failed = named ? root.prepare() : ENOTSUP;
   taken.set(step::private_root, failed);

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/root/mounts.hpp"
 
+#include "exec/helper/policy/text.hpp"
+
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstddef>
+#include <cstring>
 
 // The same numbers on every architecture.
 #ifndef SYS_open_tree
@@ -69,6 +74,19 @@ template <std::size_t capacity> bool escape(const char* path, char (&into)[capac
   return true;
 }
 
+/// The directories that lead to `path`, without its last component.
+int make_parents(const char* path) {
+  char parent[PATH_MAX];
+  text_writer(parent).add(path);
+  for (char* slash = std::strchr(parent + 1, '/'); slash != nullptr;
+       slash = std::strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (::mkdir(parent, 0755) != 0 && errno != EEXIST && ::access(parent, F_OK) != 0) return errno;
+    *slash = '/';
+  }
+  return 0;
+}
+
 } // namespace
 
 int copy_mount(const char* path, depth how_deep) {
@@ -127,6 +145,18 @@ int new_overlay(const overlay_places& places) {
                         set(context, "workdir", places.work) &&
                         ::syscall(SYS_fsconfig, context, set_flag, "userxattr", nullptr, 0) == 0;
   return finish(context, is_ready, mount_no_setuid | mount_no_devices);
+}
+
+int make_place(const char* path, bool directory) {
+  const auto make = [&] {
+    return (directory ? ::mkdir(path, 0755) : ::mknod(path, S_IFREG | 0644, 0)) == 0 ? 0 : errno;
+  };
+  int failed = make();
+  if (failed == ENOENT) {
+    failed = make_parents(path);
+    if (failed == 0) failed = make();
+  }
+  return failed == EEXIST ? 0 : failed;
 }
 
 int attach_mount(int mount, const char* path) {

@@ -38,6 +38,9 @@ struct overlay_places {
 /// changes is not. Before Linux 5.11 an ordinary user has none.
 int new_overlay(const overlay_places& places);
 
+/// Something of the same kind for a mount to cover, with the directories that lead there. 0 or an
+/// errno; what is there stays.
+int make_place(const char* path, bool directory);
 int attach_mount(int mount, const char* path);
 /// On what a descriptor stands for, be it a link.
 int attach_mount_to(int mount, int place);

@@ -59,32 +59,6 @@ bool is_link_at_the_top(const char* path) {
   return std::strrchr(path, '/') == path && ::lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/// The directories that lead to `path`, without its last component.
-int make_parents(const char* path) {
-  char parent[PATH_MAX];
-  text_writer(parent).add(path);
-  for (char* slash = std::strchr(parent + 1, '/'); slash != nullptr;
-       slash = std::strchr(slash + 1, '/')) {
-    *slash = '\0';
-    if (::mkdir(parent, 0755) != 0 && errno != EEXIST && ::access(parent, F_OK) != 0) return errno;
-    *slash = '/';
-  }
-  return 0;
-}
-
-/// Something of the same kind for the mount to cover.
-int make_place(const char* path, bool directory) {
-  const auto make = [&] {
-    return (directory ? ::mkdir(path, 0755) : ::mknod(path, S_IFREG | 0644, 0)) == 0 ? 0 : errno;
-  };
-  int failed = make();
-  if (failed == ENOENT) {
-    failed = make_parents(path);
-    if (failed == 0) failed = make();
-  }
-  return failed == EEXIST ? 0 : failed;
-}
-
 bool is_user_name(const char* name) {
   if (name == nullptr || std::strlen(name) > 32) return false;
   constexpr const char* letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -146,11 +120,10 @@ int private_root::prepare() {
   return take_proc() ? make_own_file_system() : errno;
 }
 
-/// Where a container covers parts of /proc, the kernel makes no new one; in a PID namespace that
-/// one does until the command starts.
+/// Where a container covers parts of /proc, the kernel makes no new one.
 bool private_root::take_proc() {
   proc_ = new_file_system("proc", nullptr, proc_attributes);
-  if (proc_ >= 0 || errno != EPERM || !in_pid_namespace_) return proc_ >= 0;
+  if (proc_ >= 0 || errno != EPERM || fallback_ == old_proc::refused) return proc_ >= 0;
   proc_ = copy_mount("/proc", depth::with_submounts);
   has_foreign_proc_ = proc_ >= 0;
   return has_foreign_proc_ &&

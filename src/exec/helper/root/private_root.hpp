@@ -12,14 +12,18 @@
 
 namespace paddock::exec {
 
+/// Whether the old /proc may serve where the kernel makes no new one: only if the command gets
+/// neither the processes that it lists (leave_only_tables()) nor rights over its mounts.
+enum class old_proc : bool { refused, allowed };
+
 class private_root {
 public:
   /// `git_configuration` is a text that git is to read; empty: none. The mounts of the session are
   /// used up. `has_settings`: there is a directory for copies of settings.
   private_root(const visible_paths& visible, const char* git_configuration,
-               const session_copies& session, bool has_settings, bool in_pid_namespace)
+               const session_copies& session, bool has_settings, old_proc fallback)
       : visible_(visible), git_configuration_(git_configuration), session_(session),
-        has_settings_(has_settings), in_pid_namespace_(in_pid_namespace) {}
+        has_settings_(has_settings), fallback_(fallback) {}
 
   /// Takes copies of everything that is needed. 0 or an errno; nothing has changed then.
   int prepare();
@@ -48,7 +52,7 @@ private:
   const char* git_configuration_;
   const session_copies& session_;
   const bool has_settings_;
-  const bool in_pid_namespace_;
+  const old_proc fallback_;
   bool has_foreign_proc_ = false;
   int settings_ = -1;
   int mounts_[capacity];

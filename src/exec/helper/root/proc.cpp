@@ -18,15 +18,11 @@ namespace {
 int put_table(int mount, const char* path) {
   if (mount < 0) return 0;
   struct stat status {};
-  const bool is_known = ::fstat(mount, &status) == 0;
-  const bool is_placed =
-      is_known &&
-      (S_ISDIR(status.st_mode) ? ::mkdir(path, 0555) == 0 : ::mknod(path, S_IFREG | 0444, 0) == 0);
-  const bool is_put =
-      is_placed &&
-      set_mount_attributes(mount, proc_attributes | mount_read_only, depth::with_submounts) == 0 &&
-      attach_mount(mount, path) == 0;
-  const int failed = is_put ? 0 : errno;
+  int failed = ::fstat(mount, &status) == 0 ? make_place(path, S_ISDIR(status.st_mode)) : errno;
+  if (failed == 0 &&
+      (set_mount_attributes(mount, proc_attributes | mount_read_only, depth::with_submounts) != 0 ||
+       attach_mount(mount, path) != 0))
+    failed = errno;
   ::close(mount);
   return failed;
 }
