@@ -167,6 +167,15 @@ void command_run::take_link(short revents) {
   if (!sys::continue_filtered_call(links_.get())) links_.reset(); // and those who wait are refused
 }
 
+void command_run::take_passed(const sys::exec_message& message, file_descriptor passed) {
+  if (message.event == sys::exec_event::settings)
+    settings_.take(static_cast<std::uint32_t>(message.first), std::move(passed));
+  else if (message.event == sys::exec_event::links)
+    watch_links(std::move(passed));
+  else
+    take_terminal(std::move(passed));
+}
+
 void command_run::take_event() {
   union {
     sys::exec_message message;
@@ -187,14 +196,8 @@ void command_run::take_event() {
   if (starting_) starting_.unlock();
   if (!size && size.error().os_errno != ECONNRESET) // it died without having read everything
     give_up(size.error());
-  else if (size && *size == sizeof received.message && passed &&
-           received.message.event == sys::exec_event::settings)
-    settings_.take(static_cast<std::uint32_t>(received.message.first), std::move(passed));
-  else if (size && *size == sizeof received.message && passed &&
-           received.message.event == sys::exec_event::links)
-    watch_links(std::move(passed));
   else if (size && *size == sizeof received.message && passed)
-    take_terminal(std::move(passed));
+    take_passed(received.message, std::move(passed));
   else if (size && *size == sizeof received.message)
     apply(received.message);
   else if (size && *size == sizeof received.confined)

@@ -54,6 +54,7 @@ private:
   void take_news();
   void give_input();
   void take_event();
+  void take_passed(const sys::exec_message& message, file_descriptor passed);
   void watch_links(file_descriptor listener);
   void take_link(short revents);
   void take_terminal(file_descriptor library_side);
