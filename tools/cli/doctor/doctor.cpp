@@ -184,8 +184,9 @@ int run_doctor(const doctor_options& options) {
   if (options.fix) {
     const fix_outcome done = fix_namespaces();
     if (done == fix_outcome::not_made) return failed;
-    print_words(done == fix_outcome::made ? "\n"
-                                          : "Nothing to fix: no known setting blocks user namespaces.\n\n");
+    if (done == fix_outcome::nothing_known)
+      print_words("Nothing to fix: no known setting blocks user namespaces.\n");
+    print_words("\n");
   }
   std::vector<finding> findings;
   bool complete = true;
