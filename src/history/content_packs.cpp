@@ -147,8 +147,8 @@ result<void> content_packs::learn(std::uint32_t pack, int fd, std::uint64_t size
     end_ = magic.size();
     is_sealed_ = magic != pack_magic;
   }
-  // Headers alone are read: of small contents many at once.
-  constexpr std::uint64_t window_bytes = 256 * 1024;
+  // Headers alone are read: of small contents many at once, of large ones not the rest.
+  constexpr std::uint64_t window_bytes = 4096;
   std::string window;
   std::uint64_t window_at = 0;
   while (!is_sealed_ && end_ < size) {
