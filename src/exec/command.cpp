@@ -111,7 +111,12 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
   }
   changed_settings settings(workspace, watch->entries().list);
   auto running = start(asked, watch->entries(), by);
-  if (!running) return not_started(asked, running.error());
+  if (!running) {
+    auto refusal = not_started(asked, running.error());
+    if (refusal.operation == std::string_view(hosts_unreachable))
+      confine::tell_of_no_hosts(refusal.confinement, refusal.os_errno);
+    return refusal;
+  }
   std::optional<command> touching;
   if (watch->is_noted()) touching = with_touches(asked, *watch);
   auto outcome = command_run(touching ? *touching : asked, watch->entries(), settings,

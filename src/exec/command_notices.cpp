@@ -67,6 +67,8 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
     notices.push_back("what the command made in " + encode_name(outcome.strayed) +
                       ", outside the workspace, only commands see, and it does not last: write to "
                       "the workspace what is to stay");
+  for (std::string& each : notices_of(outcome.network))
+    notices.push_back(std::move(each));
   for (const std::string& each : outcome.unsaved_settings)
     notices.push_back(encode_name(each));
   for (const std::string& path : outcome.emptied)

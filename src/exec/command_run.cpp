@@ -84,12 +84,14 @@ bool command_run::step() {
        {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0},
        {links_.get(), POLLIN, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
-  if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
+  held_egress* const egress = running_.program.egress();
+  if (asked_.on_tick || egress != nullptr) wait_ms = std::min(wait_ms, tick_ms);
   if (const auto ready = sys::poll(events, wait_ms); !ready) {
     give_up(ready.error());
     return false;
   }
   if (asked_.on_tick) asked_.on_tick();
+  if (egress != nullptr) egress->listen();
   if (events[6].revents != 0) take_link(events[6].revents);
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
@@ -365,6 +367,7 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
 
 result<command_outcome, command_error> command_run::finish() && {
   outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
+  if (held_egress* const egress = running_.program.egress()) network_mark_ = egress->mark();
   if (by_ != nullptr) take_news(); // of before, and of an attempt that has failed
   while (step()) {
   }
@@ -380,6 +383,8 @@ result<command_outcome, command_error> command_run::finish() && {
     if (has_entry(workspace_, each + "/.git") && !has_entry(workspace_, each + "/.git/HEAD"))
       outcome_.emptied.push_back(each);
   outcome_.unsaved_settings = settings_.carry_over();
+  if (held_egress* const egress = running_.program.egress())
+    outcome_.network = egress->since(network_mark_);
   outcome_.duration_ms = sys::monotonic_ms() - began_;
   return std::move(outcome_);
 }

@@ -90,6 +90,7 @@ private:
   std::optional<ending> stopped_;
   std::optional<error> failed_;
   changed_settings& settings_;
+  std::uint64_t network_mark_ = 0; ///< what the command's network told before
   file_descriptor links_; ///< where the command's links wait
   command_outcome outcome_;
 };

@@ -36,6 +36,8 @@ std::string_view wire_name(network_reach reach) noexcept {
     return "none";
   case network_reach::loopback:
     return "loopback";
+  case network_reach::hosts:
+    return "hosts";
   case network_reach::all:
     return "all";
   }

@@ -93,6 +93,13 @@ std::string remedy_for_namespaces(int os_errno) {
          "container refuses";
 }
 
+/// Only of a program that belongs to it is said that it is not there.
+std::string remedy_for_loopback(int os_errno) {
+  if (os_errno != ENOENT) return remedy_for_namespaces(os_errno);
+  return "copy paddock-egress to where paddock-exec-helper is, from the build (tools/) or the "
+         "package that this program came from";
+}
+
 std::string remedy_for_mounts(step which, const enforcement& taken, int os_errno) {
   if (os_errno == ENOSPC || os_errno == EDQUOT)
     return "free space in the workspace, or raise sysctl fs.mount-max";
@@ -185,7 +192,7 @@ network_reach reach_of(const confinement_policy& policy, const enforcement& take
   if (policy.wanted(confinement_layer::network) == demand::off ||
       !is_applied(layer::network, taken))
     return network_reach::all;
-  return taken.has(step::loopback) ? network_reach::loopback : network_reach::none;
+  return taken.has(step::loopback) ? policy.reach : network_reach::none;
 }
 
 /// Told of a layer that gives commands directories of their own.
@@ -207,7 +214,7 @@ void tell_of_scratch(confinement_report& report, const confinement_policy& polic
 
 bool wants_loopback(const confinement_policy& policy) {
   return policy.wanted(confinement_layer::network) != demand::off &&
-         policy.reach == network_reach::loopback;
+         (policy.reach == network_reach::loopback || policy.reach == network_reach::hosts);
 }
 
 bool shares_scratch(const confinement_policy& policy) {
@@ -293,10 +300,17 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
   report.reach = reach_of(policy, taken);
   tell_of_scratch(report, policy, taken);
   if (wants_loopback(policy) && report.reach == network_reach::none)
-    report.no_loopback =
-        failure_of(step::loopback, policy, taken) + "; " +
-        remedy_for_namespaces(taken.results[static_cast<unsigned>(step::loopback)]);
+    report.no_loopback = failure_of(step::loopback, policy, taken) + "; " +
+                         remedy_for_loopback(taken.results[static_cast<unsigned>(step::loopback)]);
   return report;
+}
+
+void tell_of_no_hosts(confinement_report& report, int os_errno) {
+  layer_report& row = report.of(confinement_layer::network);
+  row.applied = false;
+  row.mechanism.clear();
+  row.missing = "hosts cannot be reached by name: " + std::generic_category().message(os_errno);
+  row.remedy = remedy_for_loopback(os_errno);
 }
 
 void tell_of_system_directory(confinement_report& report, const std::string& workspace) {

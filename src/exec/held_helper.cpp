@@ -96,6 +96,15 @@ result<sys::child_process> spawn(held_helper& helper, char* const* argv, char* c
   return sys::spawn(helper.program(), argv, envp, inherited);
 }
 
+std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  for (const std::string& text : strings)
+    result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
 result<loaded_helper> load_command_helper(const std::string& helper) {
   PADDOCK_TRY(const auto held, hold_helper(helper));
   return loaded_helper{held->path, held->form()};

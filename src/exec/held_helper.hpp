@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace paddock {
 
@@ -39,5 +40,8 @@ result<std::shared_ptr<held_helper>> hold_helper(const std::string& path);
 /// sys::spawn of it. A system that keeps memory from being run gets the open file.
 result<sys::child_process> spawn(held_helper& helper, char* const* argv, char* const* envp,
                                  std::span<const int> inherited);
+
+/// Pointers to the strings and a null pointer, as execve wants them.
+[[nodiscard]] std::vector<char*> pointers_to(const std::vector<std::string>& strings);
 
 } // namespace paddock

@@ -27,8 +27,8 @@ constexpr std::size_t loopbacks_max = 16;
 constexpr std::int64_t answer_ms_max = 5'000;
 
 /// The answers of the helper, until it has said all: see exec_protocol.hpp.
-own_loopback receive(int channel) {
-  own_loopback made{.user = {}, .network = {}, .os_errno = ECHILD};
+own_loopback receive(int channel, std::vector<file_descriptor>& listeners) {
+  own_loopback made{.user = {}, .network = {}, .os_errno = ECHILD, .egress = {}};
   while (!made.network) {
     std::array<pollfd, 1> event{{{channel, POLLIN, 0}}};
     if (const auto ready = sys::poll(event, answer_ms_max); !ready || *ready == 0) return made;
@@ -41,34 +41,52 @@ own_loopback receive(int channel) {
       made.os_errno = told.os_errno != 0 ? told.os_errno : EMFILE;
       return made;
     }
-    (told.part == sys::loopback_part::user ? made.user : made.network) = std::move(passed);
+    if (told.part == sys::loopback_part::listener)
+      listeners.push_back(std::move(passed));
+    else
+      (told.part == sys::loopback_part::user ? made.user : made.network) = std::move(passed);
   }
   made.os_errno = 0;
   return made;
 }
 
-result<own_loopback> ask_helper(const std::string& path) {
+/// The ports of the list between commas; empty: nobody is reached by name.
+std::string ports_for(const confinement_policy& policy) {
+  std::string text;
+  if (policy.reach != network_reach::hosts) return text;
+  for (const std::uint16_t port : policy.hosts.ports())
+    text.append(text.empty() ? "" : ",").append(std::to_string(port));
+  return text;
+}
+
+result<own_loopback> ask_helper(const confinement_policy& policy, const std::string& path) {
   PADDOCK_TRY(const auto program, hold_helper(path));
   PADDOCK_TRY(auto channel, sys::socketpair(SOCK_SEQPACKET));
   std::string name = "paddock-exec-helper";
   std::string option = sys::make_loopback_option;
   std::string number = std::to_string(channel.second.get());
-  std::array<char*, 4> argv{name.data(), option.data(), number.data(), nullptr};
+  std::string ports = ports_for(policy);
+  std::array<char*, 5> argv{name.data(), option.data(), number.data(), ports.data(), nullptr};
   std::array<char*, 1> environment{nullptr};
   const std::array inherited{channel.second.get()};
   PADDOCK_TRY(const auto child, spawn(*program, argv.data(), environment.data(), inherited));
   channel.second.reset();
-  own_loopback made = receive(channel.first.get());
+  std::vector<file_descriptor> listeners;
+  own_loopback made = receive(channel.first.get(), listeners);
   (void)sys::pidfd_send_signal(child.handle.get(), SIGKILL); // it has said all, or never will
   sys::wait(child);
+  if (made.os_errno != 0 || ports.empty()) return made;
+  PADDOCK_TRY(made.egress, held_egress::start(policy, listeners, path));
   return made;
 }
 
-/// A directory, and the user whose namespaces they are.
+/// A directory, the user whose namespaces they are, and what may be reached there.
 struct owner {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint32_t user = 0;
+  host_list hosts{};
+  std::string proxy{};
 
   friend bool operator==(const owner&, const owner&) = default;
 };
@@ -103,26 +121,36 @@ void make_room(std::vector<kept_loopback>& all) {
 
 } // namespace
 
-std::shared_ptr<const own_loopback> loopback_of(int workspace, const std::string& helper) {
+std::shared_ptr<const own_loopback> loopback_of(const confinement_policy& policy, int workspace,
+                                                const std::string& helper) {
   const auto status = sys::status_at(workspace, "");
   const auto failed = [](const error& why) {
-    return std::make_shared<const own_loopback>(own_loopback{
-        .user = {}, .network = {}, .os_errno = why.os_errno != 0 ? why.os_errno : EIO});
+    return std::make_shared<const own_loopback>(
+        own_loopback{.user = {},
+                     .network = {},
+                     .os_errno = why.os_errno != 0 ? why.os_errno : EIO,
+                     .egress = {}});
   };
   if (!status) return failed(status.error());
-  const owner of{status->device, status->inode, sys::effective_uid()};
+  owner of{status->device, status->inode, sys::effective_uid()};
+  if (policy.reach == network_reach::hosts) {
+    of.hosts = policy.hosts;
+    of.proxy = policy.egress_proxy;
+  }
   kept_loopbacks& kept = loopbacks();
   const std::lock_guard guard(kept.lock);
   const auto found = std::ranges::find(kept.all, of, &kept_loopback::of);
-  if (found != kept.all.end()) {
+  if (found != kept.all.end() && found->what->egress && found->what->egress->is_over()) {
+    kept.all.erase(found); // and with it what its commands had reached
+  } else if (found != kept.all.end()) {
     std::rotate(found, found + 1, kept.all.end());
     return kept.all.back().what;
   }
-  auto made = ask_helper(helper);
+  auto made = ask_helper(policy, helper);
   if (!made) return failed(made.error());
   if (is_for_now(made->os_errno)) return std::make_shared<const own_loopback>(*std::move(made));
   make_room(kept.all);
-  kept.all.push_back({of, std::make_shared<const own_loopback>(*std::move(made))});
+  kept.all.push_back({std::move(of), std::make_shared<const own_loopback>(*std::move(made))});
   return kept.all.back().what;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/later.hpp"
 #include "exec/confinement_policy.hpp"
+#include "exec/held_helper.hpp"
 #include "exec/search_path.hpp"
 #include "sys/process.hpp"
 #include "sys/stream.hpp"

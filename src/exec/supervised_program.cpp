@@ -48,15 +48,6 @@ std::vector<std::string> helper_directories_of(std::string_view program) {
   return directories;
 }
 
-std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  result.reserve(strings.size() + 1);
-  for (const std::string& text : strings)
-    result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
 bool has_nul(const std::string& text) {
   return text.find('\0') != std::string::npos;
 }
@@ -107,8 +98,11 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   PADDOCK_TRY(const auto directory, sys::duplicate(asked.working_directory));
   PADDOCK_TRY(const auto workspace, sys::duplicate(asked.workspace));
   const auto loopback = confine::wants_loopback(asked.confinement)
-                            ? loopback_of(asked.workspace, asked.helper)
+                            ? loopback_of(asked.confinement, asked.workspace, asked.helper)
                             : std::make_shared<const own_loopback>();
+  if (asked.confinement.reach == network_reach::hosts && !loopback->egress &&
+      asked.confinement.wanted(confinement_layer::network) == demand::required)
+    return error{error_code::confinement_unavailable, loopback->os_errno, hosts_unreachable};
   const session_mounts scratch = session_mounts_of(asked.confinement, asked.workspace);
   PADDOCK_TRY(const std::string policy_bytes,
               confine::encode(asked.confinement, asked.entries, asked.manner,

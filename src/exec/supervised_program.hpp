@@ -22,6 +22,9 @@
 
 namespace paddock {
 
+/// The operation of the error of a command that was to reach hosts by name and cannot.
+inline constexpr const char* hosts_unreachable = "network";
+
 /// Descriptors are borrowed for the call of `start`; what the program needs is duplicated.
 struct supervised_start {
   const std::vector<std::string>& argv;
@@ -60,6 +63,11 @@ public:
   /// Why the program could not be started, of a `failed` event.
   [[nodiscard]] static error start_error(const sys::exec_message& failed);
 
+  /// Null: nobody is reached by name.
+  [[nodiscard]] held_egress* egress() const {
+    return loopback_ ? loopback_->egress.get() : nullptr;
+  }
+
   sys::child_process helper;
   file_descriptor channel;
 
@@ -74,8 +82,6 @@ private:
 /// only.
 [[nodiscard]] std::vector<std::string> helper_directories_of(std::string_view program);
 
-/// Pointers to the strings and a null pointer, as execve wants them.
-[[nodiscard]] std::vector<char*> pointers_to(const std::vector<std::string>& strings);
 /// Whether execve would see less of the text than there is.
 [[nodiscard]] bool has_nul(const std::string& text);
 

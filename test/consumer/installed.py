@@ -15,7 +15,7 @@ import sys
 
 # Beneath the prefix; the libraries' directory has the system's name for it.
 PROMISED = [
-    r"bin/paddock", r"bin/paddock-mcp", r"libexec/paddock/paddock-exec-helper",
+    r"bin/paddock", r"bin/paddock-mcp", r"libexec/paddock/paddock-exec-helper", r"libexec/paddock/paddock-egress",
     r"lib.*/libpaddock\.(?:a|so)", r"lib.*/libpaddock-search\.(?:a|so)", r"lib.*/libpaddock-history\.(?:a|so)", r"lib.*/libpaddock-skill\.(?:a|so)", r"lib.*/libpaddock-mcp\.(?:a|so)",
     r"lib.*/pkgconfig/paddock\.pc", r"lib.*/pkgconfig/paddock-search\.pc", r"lib.*/pkgconfig/paddock-history\.pc", r"lib.*/pkgconfig/paddock-skill\.pc", r"lib.*/pkgconfig/paddock-mcp\.pc", r"lib.*/pkgconfig/paddock-headers\.pc",
     r"lib.*/cmake/paddock/paddockConfig\.cmake", r"lib.*/cmake/paddock/paddockConfigVersion\.cmake",

@@ -31,6 +31,7 @@ ROOMS = {
     "exec/helper": ["exec/protocol", "exec/helper/policy", "exec/helper/runtime", "exec/helper/root"],
     "exec/protection": ["base", "sys", "path", "file", "exec/protocol"],
     "exec": ["base", "sys", "path", "exec/protocol", "exec/protection"],
+    "egress": ["base", "sys", "exec/protocol", "exec"],
     "skill": ["base", "sys", "path", "file", "frontmatter"],
     "crypto": ["base"],
     "http": ["base"],

@@ -67,7 +67,23 @@ void audit_log::write(const mcp::call_record& record) {
   }
   if (!record.traceparent.empty()) out.member("traceparent", bounded(record.traceparent));
   out.end_object();
-  const std::string line = out.take() + '\n';
+  append(out.take());
+}
+
+void audit_log::write(const network_event& event) {
+  mcp::json_writer out;
+  out.begin_object().member("time", now()).key("network").begin_object();
+  out.member("host", event.host).key("port").unsigned_integer(event.port);
+  out.member("outcome", wire_name(event.what));
+  if (!event.detail.empty()) out.member("detail", bounded(event.detail));
+  if (event.what == network_event::outcome::ended)
+    out.key("sent").unsigned_integer(event.sent).key("received").unsigned_integer(event.received);
+  out.end_object().end_object();
+  append(out.take());
+}
+
+void audit_log::append(std::string line) {
+  line += '\n';
   const std::lock_guard lock(mutex_);
   std::fwrite(line.data(), 1, line.size(), file_.get());
   std::fflush(file_.get());

@@ -3,6 +3,7 @@
 
 // One JSON line per finished tool call, appended to a file.
 
+#include <paddock/exec/network_event.hpp>
 #include <paddock/mcp/server.hpp>
 
 #include <cstdio>
@@ -19,8 +20,10 @@ public:
   [[nodiscard]] bool good() const noexcept { return file_ != nullptr; }
   /// Writes one whole line, from any thread.
   void write(const mcp::call_record& record);
+  void write(const network_event& event);
 
 private:
+  void append(std::string line);
   struct close {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };

@@ -143,6 +143,7 @@ int main(int argc, char** argv) {
     audit = open_audit(audit_path);
     if (!audit) return cli::usage;
     options.observer = [log = audit.get()](const mcp::call_record& record) { log->write(record); };
+    from.on_network = [log = audit.get()](const network_event& event) { log->write(event); };
   }
   from.own_files = {audit_path, http.token_file};
   from.tools.process_sockets = cli::process_sockets_of(from);

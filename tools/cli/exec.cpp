@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <set>
 
 namespace paddock::cli {
 namespace {
@@ -43,6 +44,7 @@ struct exec_options {
   bool json = false;
   bool best_effort = false;
   bool host = false;
+  bool learns_network = false;
   std::vector<std::string> command;
 };
 
@@ -89,6 +91,35 @@ struct finished {
   int exit_code;
 };
 
+void write_network(mcp::json_writer& out, const std::vector<network_event>& events) {
+  out.key("network").begin_array();
+  for (const network_event& each : events) {
+    if (each.what == network_event::outcome::connected) continue; // it has ended since
+    out.begin_object()
+        .member("host", encode_name(each.host))
+        .key("port")
+        .unsigned_integer(each.port);
+    out.member("outcome", wire_name(each.what));
+    if (!each.detail.empty()) out.member("detail", encode_name(each.detail));
+    out.key("sent").unsigned_integer(each.sent).key("received").unsigned_integer(each.received);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+/// The smallest list that the command could have done with.
+std::string learned_from(const std::vector<network_event>& events) {
+  std::set<std::string> entries;
+  for (const network_event& each : events)
+    if (each.what == network_event::outcome::connected)
+      entries.insert(each.host + ":" + std::to_string(each.port));
+  if (entries.empty()) return "the command reached no host: it needs no --network allow:";
+  std::string list;
+  for (const std::string& each : entries)
+    list.append(list.empty() ? "" : ",").append(each);
+  return "the command needed --network allow:" + list;
+}
+
 void print_json(const finished& done) {
   const command_outcome& o = done.outcome;
   mcp::json_writer out;
@@ -107,6 +138,7 @@ void print_json(const finished& done) {
         .member("movedTo", encode_name(each.moved_to))
         .end_object();
   out.end_array();
+  write_network(out, o.network);
   write_names(out, "uncovered", o.uncovered);
   write_names(out, "ledElsewhere", o.led_elsewhere);
   write_names(out, "emptied", o.emptied);
@@ -180,6 +212,10 @@ int run_exec(const exec_options& options) {
   place.confinement.host_option = "--host";
   if (options.best_effort) place.confinement.mode = exec_choice::best_effort;
   if (options.host) place.confinement.mode = exec_choice::host;
+  if (options.learns_network) {
+    place.confinement.reach = network_reach::hosts;
+    (void)place.confinement.hosts.add("*,*:22");
+  }
   if (!add_kept_rules(exec_command, place)) return refuse(options, exit_not_started, {});
   if (const std::string wrong = contradiction(place); !wrong.empty())
     return refuse(options, usage, wrong);
@@ -213,6 +249,7 @@ int run_exec(const exec_options& options) {
   }
   for (const std::string& each : notices_of(outcome))
     complain(exec_command, each);
+  if (options.learns_network) complain(exec_command, learned_from(outcome.network));
   if (outcome.ended == ending::timed_out) {
     std::array<char, 32> seconds{};
     (void)std::snprintf(seconds.data(), seconds.size(), "%g", options.timeout_s);
@@ -240,6 +277,11 @@ subcommand add_exec(CLI::App& app) {
                    "Let the command change this directory (default: the current directory)")
       ->type_name("DIR");
   add_network_options(*parser, options->place.confinement);
+  parser
+      ->add_flag("--learn-network", options->learns_network,
+                 "Let the command reach every public host, and print the list of --network allow: "
+                 "that it needed")
+      ->excludes(parser->get_option("--network"));
   parser
       ->add_option("--read", options->place.confinement.read_paths,
                    "Let the command read this path too (repeatable)")

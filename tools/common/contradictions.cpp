@@ -91,6 +91,8 @@ std::string contradiction(const workspace_cli& given) {
     if (is_host && each.of_confined)
       return both(each.option, how.host_option, "no command is confined");
   }
+  if (!how.egress_proxy.empty() && how.reach != network_reach::hosts)
+    return "--egress-proxy is for the hosts of --network allow:LIST; give that, too";
   if (how.require_all && how.mode == exec_choice::best_effort)
     return both("--require-confinement", "--exec best-effort",
                 "where a layer is missing, a command is refused or it runs");

@@ -59,6 +59,14 @@ std::string check_extension(const std::string& text) {
   return fit(text, shown_characters_max) + " is no extension; write .md or .md,.txt";
 }
 
+std::string check_proxy(std::string& given) {
+  host_list one;
+  const bool is_place = given.find_first_of(",*@/-[") == std::string::npos || given.find('-') > 0;
+  if (is_place && one.add(given).empty() && one.rules().size() == 1 && one.rules()[0].port != 0)
+    return {};
+  return fit(given, shown_characters_max) + " is no HOST:PORT, as proxy.example.org:3128";
+}
+
 std::string check_variable(const std::string& name) {
   const std::string shown = fit(name, shown_characters_max);
   if (!detail::environment::is_variable_name(name))
@@ -72,13 +80,34 @@ std::string check_variable(const std::string& name) {
 } // namespace
 
 void add_network_options(CLI::App& app, confinement_cli& target) {
-  add_word<network_reach>(
-      app, "--network", target.reach,
-      {{"none", network_reach::none},
-       {"loopback", network_reach::loopback},
-       {"all", network_reach::all}},
-      "Let commands reach none, loopback (one of their own; the default where the system has "
-      "it), or all (the network)");
+  const auto read = [&target](const std::string& given) -> std::string {
+    constexpr std::string_view allow = "allow:";
+    constexpr std::pair<std::string_view, network_reach> words[] = {
+        {"none", network_reach::none},
+        {"loopback", network_reach::loopback},
+        {"all", network_reach::all}};
+    target.hosts = {};
+    target.reach = network_reach::hosts;
+    if (given.starts_with(allow)) return target.hosts.add(given.substr(allow.size()));
+    const auto* const found =
+        std::ranges::find(words, given, [](const auto& word) { return word.first; });
+    if (found == std::end(words))
+      return fit(given, shown_characters_max) +
+             " is not one of: none, loopback, all, allow:HOST[:PORT],…";
+    target.reach = found->second;
+    return {};
+  };
+  app.add_option("--network",
+                 "Let commands reach none, loopback (one of their own; the default where the "
+                 "system has it), the hosts of a list (allow:code.example.org,*.example.net:443,"
+                 "@npm; docs/network.md), or all (the network)")
+      ->type_name("{none,loopback,allow:HOSTS,all}")
+      ->check(CLI::Validator(read, ""));
+  app.add_option("--egress-proxy", target.egress_proxy,
+                 "Reach the hosts of --network allow: by this proxy")
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator(check_proxy, ""))
+      ->group(seldom_used);
 }
 
 void add_bound_options(CLI::App& app, confinement_cli& target) {

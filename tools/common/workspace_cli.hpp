@@ -16,6 +16,7 @@
 #include <paddock/skill/prompt.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ enum class exec_choice : std::uint8_t { confined, best_effort, host, off };
 struct confinement_cli {
   exec_choice mode = exec_choice::confined;
   std::optional<network_reach> reach;
+  host_list hosts; ///< with network_reach::hosts
+  std::string egress_proxy;
   bool require_all = false;
   std::vector<std::string> read_paths;
   std::vector<std::string> write_paths;
@@ -82,6 +85,7 @@ struct workspace_cli {
   confinement_cli confinement;
   std::string history; ///< the directory of histories, or "off"; empty: the usual one
   home_finds home;
+  std::function<void(const network_event&)> on_network; ///< see confinement_policy
   std::vector<std::string> own_files; ///< of this program, beside itself: not to be changed
 
   /// As the options give them; the others are those of the set of tools.
@@ -107,7 +111,7 @@ struct workspace_cli {
 /// The option because of which no command runs; empty: they run.
 [[nodiscard]] std::string_view forbids_commands(const workspace_cli& given);
 
-/// Adds --network.
+/// Adds --network and --egress-proxy.
 void add_network_options(CLI::App& app, confinement_cli& target);
 /// Adds --max-memory, --max-pids and --max-file-size.
 void add_bound_options(CLI::App& app, confinement_cli& target);

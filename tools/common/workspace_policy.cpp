@@ -127,6 +127,9 @@ std::optional<confinement_policy> workspace_cli::policy(std::string_view program
   if (confinement.mode == exec_choice::host) made = confinement_policy::host();
   if (confinement.mode == exec_choice::best_effort) made = confinement_policy::best_effort();
   made.reach = reach();
+  made.hosts = confinement.hosts;
+  made.egress_proxy = confinement.egress_proxy;
+  made.on_network = on_network;
   for (const auto layer : confinement_layers)
     if (confinement.require_all && made.wanted(layer) != demand::off)
       made.wanted(layer) = demand::required;

@@ -25,6 +25,7 @@
 #include <paddock/base/limits.hpp>
 #include <paddock/base/result.hpp>
 #include <paddock/exec/confinement.hpp>
+#include <paddock/exec/network_event.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -195,6 +196,9 @@ struct command_outcome {
   /// Repositories in the workspace that somebody removed meanwhile, but for what is protected in
   /// them.
   std::vector<std::string> emptied;
+  /// With network_reach::hosts: its connections and refusals, the last 2,000, and
+  /// also of concurrent commands in this workspace.
+  std::vector<network_event> network;
   confinement_report confinement; ///< what was enforced, and what was not
   /// Nothing of the command has called link(2). False also where nobody knows: without
   /// command::watches_links, without a filter of system calls, before Linux 5.7, and where another

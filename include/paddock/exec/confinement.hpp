@@ -22,11 +22,14 @@
 
 #include <paddock/base/result.hpp>
 #include <paddock/exec/detail/confinement_layers.hpp>
+#include <paddock/exec/host_list.hpp>
+#include <paddock/exec/network_event.hpp>
 #include <paddock/path/protected_names.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,10 +70,14 @@ enum class network_reach : std::uint8_t {
   /// Nothing else does, and nothing else is reached: no service of this machine, none by its
   /// abstract name, no route to be changed. Sockets of other kinds stay denied.
   loopback,
+  /// The same loopback, and the hosts of the policy's list by name: paddock-egress answers DNS,
+  /// checks each connection and relays it. Needs no variable, certificate or program inside. A
+  /// command is refused where this cannot be had.
+  hosts,
   all, ///< wherever those of this process lead; the layer `network` is off
 };
 
-/// "none", "loopback", "all".
+/// "none", "loopback", "hosts", "all".
 [[nodiscard]] std::string_view wire_name(network_reach reach) noexcept;
 
 /// How long what a command leaves in its /tmp, /var/tmp and home directory is there.
@@ -119,6 +126,12 @@ struct confinement_policy {
   /// What the layer `network` leaves. Where a loopback cannot be had there is none, and the report
   /// says why; it takes the layer `privileges`, too.
   network_reach reach = network_reach::loopback;
+  /// For network_reach::hosts.
+  host_list hosts{};
+  /// HOST:PORT of a proxy with CONNECT, through which paddock-egress connects; empty: directly.
+  std::string egress_proxy{};
+  /// Called once for each connection and refusal in the workspace, on any thread. Must not throw.
+  std::function<void(const network_event&)> on_network{};
 
   /// Lets the command trace its own processes, as debuggers and leak checkers do; nothing of those
   /// that confine it, and no other command. Where it has no PID namespace, or `privileges` is

@@ -355,9 +355,10 @@ void set_up_process(const options& given) {
 int run_helper(int argc, char** argv) {
   if (argc == 2 + verify_arguments && std::strcmp(argv[1], verify_option) == 0)
     return verify(const_cast<const char**>(argv + 2));
-  if (argc == 3 && std::strcmp(argv[1], make_loopback_option) == 0) {
+  if (argc == 4 && std::strcmp(argv[1], make_loopback_option) == 0) {
     long channel = 0;
-    return parse_number(argv[2], 3, channel) ? make_loopback(static_cast<int>(channel)) : 2;
+    return parse_number(argv[2], 3, channel) ? make_loopback(static_cast<int>(channel), argv[3])
+                                             : 2;
   }
   if (argc == 2 + make_scratch_arguments && std::strcmp(argv[1], make_scratch_option) == 0)
     return make_session(argv + 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/loopback_namespace.hpp"
 
+#include "exec/helper/loopback_listeners.hpp"
 #include "exec/helper/namespaces.hpp"
 #include "exec/protocol/exec_protocol.hpp"
 
@@ -40,12 +41,14 @@ int send_namespace(int channel, sys::loopback_part part, const char* path) {
 
 } // namespace
 
-int make_loopback(int channel) {
+int make_loopback(int channel, const char* ports) {
   bool as_new_user = false;
   int failed = unshare_namespaces(CLONE_NEWNET, as_new_user);
   if (failed == 0) failed = switch_loopback_on();
   if (failed == 0 && as_new_user)
     failed = send_namespace(channel, sys::loopback_part::user, "/proc/self/ns/user");
+  if (failed == 0 && *ports != '\0') failed = answer_for_all_addresses();
+  if (failed == 0 && *ports != '\0') failed = send_listeners(channel, ports);
   if (failed == 0)
     failed = send_namespace(channel, sys::loopback_part::network, "/proc/self/ns/net");
   if (failed == 0) return 0;

@@ -8,8 +8,9 @@
 
 namespace paddock::exec {
 
-/// Makes one and sends it over the channel (sys::make_loopback_option). The exit code of a program.
-int make_loopback(int channel);
+/// Makes one and sends it over the channel, with listeners if there are ports
+/// (sys::make_loopback_option). The exit code of a program.
+int make_loopback(int channel, const char* ports);
 
 /// Makes the namespaces that were given those of this process, and of what it starts. 0 or an
 /// errno.

@@ -142,12 +142,15 @@ inline constexpr unsigned long verify_modulus = 1'000'000'000'000'000'000;
 
 /// Run with this and the number of a channel, the helper makes a network namespace that has a
 /// loopback interface and nothing else, in a user namespace of its own where that is the only way.
-/// It answers with a loopback_answer for each, which carries the descriptor, and ends.
+/// It answers with a loopback_answer for each, which carries the descriptor, and ends. After the
+/// number come ports between commas, or an empty argument: with ports the namespace answers for
+/// every address, and sockets listen there and for questions for names.
 inline constexpr char make_loopback_option[] = "--make-loopback";
 enum class loopback_part : std::int32_t {
   none,
   user,    ///< the namespace that the next one belongs to; not everybody needs one
-  network, ///< comes last
+  listener, ///< a socket
+  network,  ///< comes last
 };
 struct loopback_answer {
   std::int32_t os_errno; ///< why there is none

@@ -154,7 +154,7 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
 
 void keep_offline(command& run) {
   if (run.confinement.wanted(confinement_layer::network) == demand::off ||
-      run.confinement.reach == network_reach::all)
+      run.confinement.reach == network_reach::all || run.confinement.reach == network_reach::hosts)
     return;
   for (const std::string_view assignment :
        {"npm_config_offline=true", "npm_config_update_notifier=false", "CARGO_NET_OFFLINE=true",
@@ -182,6 +182,12 @@ std::optional<tool_result> prepare_command(const workspace_state& state, const c
   return set_directory(state, c, r);
 }
 
+std::string shown_hosts(const host_list& hosts) {
+  constexpr std::size_t bytes_max = 300;
+  const std::string all = hosts.text();
+  return all.size() <= bytes_max ? all : all.substr(0, all.rfind(',', bytes_max)) + " and others";
+}
+
 /// Short, because every model reads it: what programs usually have and these have not.
 std::string surroundings_of_commands(const workspace_options& options) {
   const confinement_policy& policy = options.confinement;
@@ -192,6 +198,8 @@ std::string surroundings_of_commands(const workspace_options& options) {
   std::string words = is_sure ? " It has " : " As far as this system can confine it, it has ";
   if (reaches_all)
     words += "the network";
+  else if (policy.reach == network_reach::hosts)
+    words += "a loopback of its own and, of the network, " + shown_hosts(policy.hosts);
   else
     words += policy.reach == network_reach::loopback ? "no network but a loopback of its own"
                                                      : "no network";

@@ -278,6 +278,7 @@ std::string attributes_hint(const confinement_report& enforced, hint_reader read
 
 std::string network_hint(const command_outcome& o, hint_reader reader) {
   if (!o.confinement.of(confinement_layer::network).applied) return {};
+  if (o.confinement.reach == network_reach::hosts) return {}; // what was refused is known
   const bool has_loopback = o.confinement.reach == network_reach::loopback;
   const bool is_refused = complains(o, no_network) || complains(o, no_resolver) ||
                           complains(o, "resolve host") ||

@@ -238,6 +238,8 @@ int private_root::make_identity() const {
   int failed = write_new_file("/etc/passwd", passwd);
   if (failed == 0) failed = write_new_file("/etc/group", groups);
   if (failed == 0) failed = make_hosts();
+  // Where programs ask without one; some read it all the same.
+  if (failed == 0) failed = write_new_file("/etc/resolv.conf", "nameserver 127.0.0.1\n");
   // Where the operator shows this machine's /etc, its own configuration is there.
   if (failed == 0 && *git_configuration_ != '\0' && !visible_.is_shown("/etc"))
     failed = write_new_file("/etc/gitconfig", git_configuration_);

@@ -30,6 +30,10 @@ constexpr const char* system_paths[] = {
     "/etc/fonts",
     "/etc/host.conf",
     "/etc/java",
+    "/etc/java-11-openjdk", // without its settings there Debian's Java does not start
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/etc/java-25-openjdk",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",

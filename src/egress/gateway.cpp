@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+#include "egress/gateway.hpp"
+
+#include "egress/public_address.hpp"
+#include "sys/process.hpp"
+#include "sys/stream.hpp"
+#include "sys/syscall.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace paddock::egress {
+namespace {
+
+constexpr std::size_t flows_max = 1'024;
+constexpr std::size_t scratch_bytes = 256UL * 1024;
+constexpr std::size_t question_bytes_max = 4UL * 1024;
+constexpr std::size_t questions_at_once = 64;
+constexpr std::int64_t look_ms = 500;
+constexpr std::int64_t again_ms = 5; ///< when the library has not taken what it was event
+constexpr std::size_t refusals_max = 1'000;
+constexpr unsigned flush_turns_max = 1'000;
+
+// epoll keys: the number of a flow and its side, or one of these.
+constexpr std::uint64_t channel_key = 0;
+constexpr std::uint64_t resolver_key = 1;
+constexpr std::uint64_t first_listener = 2;
+constexpr std::uint64_t first_flow = 1U << 20U;
+
+constexpr const char* own_host = "127.0.0.1";
+
+std::uint64_t key_of(std::uint64_t number, unsigned side) {
+  return first_flow + number * 2 + side;
+}
+
+std::span<const std::uint8_t> bytes_of(const sys::ip_address& address) {
+  return {address.bytes.data(), address.kind == sys::ip_address::family::v4 ? 4U : 16U};
+}
+
+std::uint32_t number_of(const sys::ip_address& address) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    value = value << 8U | address.bytes[i];
+  return value;
+}
+
+template <std::size_t size> void copy_text(char (&to)[size], std::string_view text) {
+  const std::size_t count = std::min(text.size(), size - 1);
+  std::memcpy(to, text.data(), count);
+  to[count] = '\0';
+}
+
+sys::egress_event event_of(const flow& at, sys::egress_kind kind) {
+  sys::egress_event event{
+      .kind = kind, .port = at.to().port, .sent = at.sent(), .received = at.received()};
+  copy_text(event.host, at.to().host);
+  copy_text(event.detail, at.detail());
+  return event;
+}
+
+destination::proof proof_at(std::uint16_t port) {
+  if (port == 443) return destination::proof::tls;
+  return port == 80 ? destination::proof::http : destination::proof::none;
+}
+
+} // namespace
+
+gateway::gateway(gateway_options options)
+    : options_(std::move(options)), scratch_(std::make_unique<char[]>(scratch_bytes)) {}
+
+result<void> gateway::begin() {
+  PADDOCK_TRY(epoll_, sys::epoll_create());
+  PADDOCK_TRY(resolved_event_, sys::eventfd());
+  resolver_ = std::make_unique<resolver>(resolved_event_.get());
+  const auto wait_for = [&](int fd, std::uint64_t key) {
+    return sys::epoll_add(epoll_.get(), fd, {.key = key, .readable = true});
+  };
+  PADDOCK_CHECK(wait_for(options_.channel, channel_key));
+  PADDOCK_CHECK(wait_for(resolved_event_.get(), resolver_key));
+  std::uint64_t key = first_listener;
+  for (const file_descriptor& each : options_.listeners) {
+    if (sys::is_datagram_socket(each.get())) PADDOCK_CHECK(sys::tell_destinations(each.get()));
+    PADDOCK_CHECK(wait_for(each.get(), key++));
+  }
+  return {};
+}
+
+result<void> gateway::run() {
+  PADDOCK_CHECK(begin());
+  while (true) {
+    PADDOCK_TRY(const bool goes_on, turn(flush_asked_ ? again_ms : flows_.empty() ? -1 : look_ms));
+    if (!goes_on) return {};
+    if (flush_asked_) report_flushed();
+  }
+}
+
+/// Handles one batch of events. False when the channel has ended.
+result<bool> gateway::turn(std::int64_t timeout_ms) {
+  PADDOCK_TRY(const std::size_t count, sys::epoll_wait(epoll_.get(), ready_, timeout_ms));
+  now_ms_ = sys::monotonic_ms();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ready_[i].key == channel_key && !take_channel()) return false;
+    if (ready_[i].key != channel_key) take(ready_[i]);
+  }
+  if (now_ms_ - looked_ms_ >= look_ms) time_passed();
+  return true;
+}
+
+/// Handles events until none is ready, so everything before the request is reported.
+void gateway::report_flushed() {
+  for (unsigned turns = 0; turns < flush_turns_max; ++turns) {
+    const auto count = sys::epoll_wait(epoll_.get(), ready_, 0);
+    if (!count) break;
+    bool any = false;
+    for (std::size_t i = 0; i < *count; ++i) {
+      if (ready_[i].key == channel_key) continue;
+      take(ready_[i]);
+      any = true;
+    }
+    if (!any) break;
+  }
+  refusals_.clear();
+  const sys::egress_event event{.kind = sys::egress_kind::flushed};
+  flush_asked_ = !report(event);
+}
+
+bool gateway::take_channel() {
+  std::array<char, 16> request{};
+  const auto size = sys::recv_nowait(options_.channel, request);
+  if (!size) return size.error().os_errno == EAGAIN;
+  if (*size == 1 && request[0] == sys::egress_flush) flush_asked_ = true;
+  return *size != 0;
+}
+
+void gateway::take(const sys::readiness& what) {
+  if (what.key == resolver_key) return take_resolved();
+  if (what.key < first_flow) {
+    const int listener = options_.listeners[what.key - first_listener].get();
+    return sys::is_datagram_socket(listener) ? answer_names(listener) : accept_from(listener);
+  }
+  const std::uint64_t number = (what.key - first_flow) / 2;
+  const auto held = flows_.find(number);
+  if (held == flows_.end()) return; // ended by what happened at its other side
+  flow& at = *held->second.what;
+  const std::span scratch(scratch_.get(), scratch_bytes);
+  at.time_passed(now_ms_);
+  if ((what.key - first_flow) % 2 == 0)
+    at.inside_ready(what, scratch);
+  else
+    at.outside_ready(what, scratch);
+  after(number, held->second);
+}
+
+void gateway::answer_names(int listener) {
+  for (std::size_t count = 0; count < questions_at_once; ++count) {
+    sys::datagram_way way;
+    const auto size = sys::receive_datagram(listener, {scratch_.get(), question_bytes_max}, way);
+    if (!size) return;
+    const dns_answer answer = answer_question({scratch_.get(), *size}, options_.hosts, names_);
+    if (!answer.refused.empty()) report_refusal(sys::egress_kind::name_refused, answer.refused, 0);
+    if (!answer.bytes.empty()) (void)sys::answer_datagram(listener, answer.bytes, way).has_value();
+  }
+}
+
+/// Where the connection goes, if it is allowed.
+std::optional<destination> gateway::judge(const sys::endpoint& meant) {
+  const std::string address = sys::inet_ntop(meant.address);
+  if (meant.address.bytes[0] == 127) {
+    if (options_.hosts.allows_own(meant.port)) return destination{own_host, meant.port};
+    return std::nullopt; // nobody listens there: the command's own loopback
+  }
+  if (const std::string host(names_.name_of(number_of(meant.address))); !host.empty()) {
+    if (options_.hosts.allows(host, meant.port))
+      return destination{host, meant.port, proof_at(meant.port)};
+    report_refusal(sys::egress_kind::port_refused, host, meant.port);
+    return std::nullopt;
+  }
+  if (options_.hosts.allows(bytes_of(meant.address), meant.port))
+    return destination{address, meant.port};
+  report_refusal(sys::egress_kind::address_refused, address, meant.port);
+  return std::nullopt;
+}
+
+void gateway::accept_from(int listener) {
+  auto accepted = sys::accept4(listener);
+  if (!accepted) return;
+  const auto meant = sys::local_endpoint(accepted->get());
+  auto to = meant ? judge(*meant) : std::nullopt;
+  if (to && flows_.size() >= flows_max) {
+    report_refusal(sys::egress_kind::too_many, to->host, to->port);
+    to.reset();
+  }
+  if (!to) return sys::reset_on_close(accepted->get());
+  const std::uint64_t number = next_number_++;
+  held_flow& held = flows_[number];
+  held.what = std::make_unique<flow>(*std::move(accepted), *std::move(to), now_ms_);
+  after(number, held);
+}
+
+void gateway::take_resolved() {
+  for (resolved& each : resolver_->take()) {
+    const auto held = flows_.find(each.key);
+    if (held == flows_.end()) continue;
+    flow& at = *held->second.what;
+    if (at.now() != flow::stage::resolving) continue;
+    at.time_passed(now_ms_);
+    if (each.addresses.empty())
+      at.refuse(sys::egress_kind::not_found);
+    else if (auto places = usable(at, each.addresses); !places.empty())
+      at.connect_to(std::move(places), goes_by_proxy(at));
+    else
+      at.refuse(sys::egress_kind::not_public, sys::inet_ntop(each.addresses.front()));
+    after(each.key, held->second);
+  }
+}
+
+bool gateway::goes_by_proxy(const flow& of) const {
+  return options_.proxy_port != 0 && of.to().host != own_host;
+}
+
+/// The addresses that may be connected to. The operator vouches for a proxy's address.
+std::vector<sys::endpoint> gateway::usable(const flow& of,
+                                           const std::vector<sys::ip_address>& found) {
+  const bool is_proxy = goes_by_proxy(of);
+  const std::uint16_t port = is_proxy ? options_.proxy_port : of.to().port;
+  const bool is_own = of.to().host == own_host;
+  std::vector<sys::endpoint> out;
+  for (const sys::ip_address& each : found) {
+    const auto bytes = bytes_of(each);
+    const bool is_open = is_public(each) && !sys::leads_to_this_machine(each);
+    if (is_proxy || is_own ||
+        (!options_.hosts.denies(bytes) &&
+         (is_open || options_.hosts.may_lead_to(bytes, of.to().port))))
+      out.push_back({each, port});
+  }
+  return out;
+}
+
+/// Acts on the new state of a flow: resolve, report, watch or remove it.
+void gateway::after(std::uint64_t number, held_flow& held) {
+  flow& at = *held.what;
+  if (at.now() == flow::stage::resolving && at.outside() < 0 && !held.asked) {
+    held.asked = true;
+    resolver_->ask(number, goes_by_proxy(at) ? options_.proxy_host : at.to().host);
+  }
+  const bool is_over = at.now() == flow::stage::over;
+  if (at.now() == flow::stage::relaying && !held.was_connected) {
+    held.was_connected = true;
+    (void)report(event_of(at, sys::egress_kind::connected));
+  }
+  if (!is_over) {
+    watch(number, held, 0);
+    watch(number, held, 1);
+    return;
+  }
+  // A command that went away before there was a connection has met nothing.
+  if (held.was_connected || at.outcome() != sys::egress_kind::ended)
+    (void)report(event_of(at, at.outcome()));
+  flows_.erase(number);
+}
+
+void gateway::watch(std::uint64_t number, held_flow& held, unsigned side) {
+  const flow& at = *held.what;
+  const int fd = side == 0 ? at.inside() : at.outside();
+  const flow::interest wanted = side == 0 ? at.inside_interest() : at.outside_interest();
+  if (fd == held.registered[side] && wanted == held.wanted[side]) return;
+  const bool was_there = held.registered[side] == fd && held.wanted[side] != flow::interest{};
+  held.registered[side] = fd;
+  held.wanted[side] = wanted;
+  if (fd < 0) return; // closed, and with that no longer waited for
+  const sys::readiness asked{
+      .key = key_of(number, side), .readable = wanted.read, .writable = wanted.write};
+  if (wanted == flow::interest{}) {
+    if (was_there) sys::epoll_remove(epoll_.get(), fd);
+  } else if (!was_there || !sys::epoll_modify(epoll_.get(), fd, asked)) {
+    // Another socket may have the number of one that was closed.
+    (void)sys::epoll_add(epoll_.get(), fd, asked).has_value();
+  }
+}
+
+void gateway::time_passed() {
+  looked_ms_ = now_ms_;
+  for (auto at = flows_.begin(); at != flows_.end();) {
+    const auto each = at++; // `after` may erase it
+    each->second.what->time_passed(now_ms_);
+    after(each->first, each->second);
+  }
+}
+
+/// Reports a refusal once, however often a command tries.
+void gateway::report_refusal(sys::egress_kind kind, const std::string& host, std::uint16_t port) {
+  if (refusals_.size() >= refusals_max || !refusals_.emplace(kind, host, port).second) return;
+  sys::egress_event event{.kind = kind, .port = port};
+  copy_text(event.host, host);
+  (void)report(event);
+}
+
+/// Drops the event if the library does not read: a command must not be able to block the gateway.
+bool gateway::report(const sys::egress_event& event) {
+  return sys::send_nowait(options_.channel, {reinterpret_cast<const char*>(&event), sizeof event})
+      .has_value();
+}
+
+} // namespace paddock::egress

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// paddock-egress for the commands of one workspace: the running program and the events it reports
+// (docs/network.md). It ends with this object, or with this process.
+
+#include "sys/process.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/result.hpp>
+#include <paddock/exec/confinement.hpp>
+#include <paddock/exec/network_event.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace paddock {
+
+class held_egress {
+public:
+  /// `listeners` are sockets in the network of the commands; `helper` as in command::helper, beside
+  /// which the program lies. Errors: unsupported (it is not there, or cannot be started).
+  static result<std::shared_ptr<held_egress>> start(const confinement_policy& policy,
+                                                    const std::vector<file_descriptor>& listeners,
+                                                    const std::string& helper);
+  ~held_egress();
+  held_egress(const held_egress&) = delete;
+  held_egress& operator=(const held_egress&) = delete;
+
+  /// Reads pending events, before any is dropped. Any thread, as the next two.
+  void listen();
+  /// A position among the events: later ones come after it.
+  [[nodiscard]] std::uint64_t mark();
+  /// The events between the position and now.
+  [[nodiscard]] std::vector<network_event> since(std::uint64_t mark);
+  /// It has ended by itself.
+  [[nodiscard]] bool is_over();
+
+private:
+  held_egress() = default;
+
+  bool take_one();
+  void wait_for_flush();
+
+  sys::child_process program_;
+  file_descriptor channel_;
+  std::function<void(const network_event&)> on_event_;
+  std::mutex lock_;
+  std::deque<network_event> events_;
+  std::uint64_t first_ = 0; ///< the number of the first that is still remembered
+  bool flushed_ = false;
+  bool is_over_ = false;
+};
+
+} // namespace paddock

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "sys/socket.hpp"
+
+#include <paddock/exec/detail/host_sets.hpp>
+#include <paddock/exec/host_list.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+namespace paddock {
+namespace {
+
+constexpr std::size_t host_bytes_max = 253; // RFC 1035, without the dot at the end
+constexpr std::size_t label_bytes_max = 63;
+constexpr std::size_t entries_max = 1'000;
+constexpr std::string_view own = "local";
+constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_letter_or_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z');
+}
+
+bool is_label(std::string_view label) {
+  return !label.empty() && label.size() <= label_bytes_max && label.front() != '-' &&
+         label.back() != '-' &&
+         std::ranges::all_of(label, [](char c) { return c == '-' || is_letter_or_digit(c); });
+}
+
+/// A last label that makes the whole an IPv4 address, as in 127.1 and 0x7f.1.
+bool is_number(std::string_view label) {
+  if (!label.starts_with("0x")) return std::ranges::all_of(label, is_digit);
+  return std::ranges::all_of(label.substr(2),
+                             [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+std::string folded(std::string_view text) {
+  std::string small(text);
+  for (char& c : small)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return small;
+}
+
+std::array<std::uint8_t, 16> as_v6(std::span<const std::uint8_t> address) {
+  std::array<std::uint8_t, 16> out{};
+  if (address.size() == 4) std::ranges::copy(mapped, out.begin());
+  std::ranges::copy(address, address.size() == 4 ? out.begin() + 12 : out.begin());
+  return out;
+}
+
+bool has_prefix(const std::array<std::uint8_t, 16>& address, const host_rule& rule) {
+  const unsigned bytes = rule.prefix_bits / 8U;
+  const unsigned rest = rule.prefix_bits % 8U;
+  if (!std::equal(address.begin(), address.begin() + bytes, rule.address.begin())) return false;
+  return rest == 0 || ((address[bytes] ^ rule.address[bytes]) >> (8U - rest)) == 0;
+}
+
+bool is_of(const host_rule& rule, const std::array<std::uint8_t, 16>& address,
+           host_rule::verdict says) {
+  return rule.to == host_rule::target::addresses && rule.says == says && has_prefix(address, rule);
+}
+
+bool is_meant(const host_rule& rule, std::string_view name) {
+  switch (rule.to) {
+  case host_rule::target::name:
+    return name == rule.name;
+  case host_rule::target::names_below:
+    return name.size() > rule.name.size() + 1 && name.ends_with(rule.name) &&
+           name[name.size() - rule.name.size() - 1] == '.';
+  case host_rule::target::any_name:
+    return true;
+  case host_rule::target::addresses:
+  case host_rule::target::own_port:
+    break;
+  }
+  return false;
+}
+
+bool is_at(const host_rule& rule, std::uint16_t port) {
+  if (rule.port != 0) return rule.port == port;
+  return rule.says == host_rule::verdict::deny || port == 80 || port == 443;
+}
+
+std::optional<std::uint16_t> port_of(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (why != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
+  return port;
+}
+
+/// "ADDRESS", "ADDRESS/BITS": false when it is neither.
+bool read_addresses(std::string_view text, host_rule& rule) {
+  const auto slash = text.find('/');
+  const auto address = sys::inet_pton(text.substr(0, slash));
+  if (!address) return false;
+  const bool is_v4 = address->kind == sys::ip_address::family::v4;
+  const unsigned bits = is_v4 ? 32 : 128;
+  unsigned prefix = bits;
+  if (slash != std::string_view::npos) {
+    const std::string_view number = text.substr(slash + 1);
+    const auto [end, why] = std::from_chars(number.data(), number.data() + number.size(), prefix);
+    if (why != std::errc() || end != number.data() + number.size() || prefix > bits) return false;
+  }
+  rule.to = host_rule::target::addresses;
+  rule.address = as_v6({address->bytes.data(), bits / 8});
+  rule.prefix_bits = static_cast<std::uint8_t>(prefix + (128 - bits));
+  return true;
+}
+
+/// Moves the port from the text to the rule. False when it is no port.
+bool take_port(std::string_view& text, host_rule& rule) {
+  const bool is_bracketed = text.starts_with('[');
+  const auto end_of_host = is_bracketed ? text.find(']') : text.rfind(':');
+  if (is_bracketed) {
+    if (end_of_host == std::string_view::npos) return false;
+    const std::string_view rest = text.substr(end_of_host + 1);
+    text = text.substr(1, end_of_host - 1);
+    if (rest.empty()) return true;
+    const auto port = rest.starts_with(':') ? port_of(rest.substr(1)) : std::nullopt;
+    rule.port = port.value_or(0);
+    return port.has_value();
+  }
+  // More than one colon: an IPv6 address without a port.
+  if (end_of_host == std::string_view::npos || text.find(':') != end_of_host) return true;
+  const auto port = port_of(text.substr(end_of_host + 1));
+  text = text.substr(0, end_of_host);
+  rule.port = port.value_or(0);
+  return port.has_value();
+}
+
+std::string known_sets() {
+  std::string names;
+  for (const detail::host_set& each : detail::host_sets)
+    names.append(names.empty() ? "@" : ", @").append(each.name);
+  return names;
+}
+
+/// Fills `rule`, or returns the problem.
+std::string read_entry(std::string_view entry, host_rule& rule) {
+  std::string_view text = entry;
+  if (text.starts_with('-')) {
+    rule.says = host_rule::verdict::deny;
+    text.remove_prefix(1);
+  }
+  const std::string shown = "\"" + std::string(entry.substr(0, 80)) + "\" ";
+  const bool is_url = text.find("//") != std::string_view::npos;
+  if (!is_url && !take_port(text, rule))
+    return shown + "has no port from 1 to 65535 behind its colon";
+  if (rule.port == 53) return shown + "names port 53, where commands ask for names: leave it out";
+  if (text == own) {
+    if (rule.port == 0) return shown + "names no port: write local:PORT";
+    rule.to = host_rule::target::own_port;
+    return {};
+  }
+  if (read_addresses(text, rule)) return {};
+  if (text == "*") {
+    rule.to = host_rule::target::any_name;
+    return {};
+  }
+  if (text.starts_with("*.")) {
+    rule.to = host_rule::target::names_below;
+    text.remove_prefix(2);
+  }
+  const auto name = folded_host_name(text);
+  if (!name)
+    return shown + "is no host: write a name in ASCII letters, digits, hyphens and dots, as "
+                   "code.example.org, *.example.org or code.example.org:8443, without https:// "
+                   "and without a path";
+  rule.name = *name;
+  return {};
+}
+
+std::string text_of(const host_rule& rule) {
+  std::string said(rule.says == host_rule::verdict::deny ? "-" : "");
+  switch (rule.to) {
+  case host_rule::target::name:
+    said += rule.name;
+    break;
+  case host_rule::target::names_below:
+    said += "*." + rule.name;
+    break;
+  case host_rule::target::any_name:
+    said += "*";
+    break;
+  case host_rule::target::own_port:
+    said += own;
+    break;
+  case host_rule::target::addresses: {
+    const bool is_v4 =
+        rule.prefix_bits >= 96 && std::equal(mapped.begin(), mapped.end(), rule.address.begin());
+    sys::ip_address address{.kind =
+                                is_v4 ? sys::ip_address::family::v4 : sys::ip_address::family::v6};
+    std::copy(rule.address.begin() + (is_v4 ? 12 : 0), rule.address.end(), address.bytes.begin());
+    const std::string network =
+        sys::inet_ntop(address) + "/" + std::to_string(rule.prefix_bits - (is_v4 ? 96 : 0));
+    said += is_v4 ? network : "[" + network + "]";
+    break;
+  }
+  }
+  return rule.port == 0 ? said : said + ":" + std::to_string(rule.port);
+}
+
+} // namespace
+
+std::optional<std::string> folded_host_name(std::string_view name) {
+  if (name.empty() || name.size() > host_bytes_max) return std::nullopt;
+  std::string small = folded(name);
+  std::string_view last;
+  for (std::string_view rest = small; last.data() == nullptr || !rest.empty();) {
+    const auto dot = rest.find('.');
+    last = rest.substr(0, dot);
+    if (!is_label(last)) return std::nullopt;
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
+    if (rest.empty()) return std::nullopt;
+  }
+  if (is_number(last)) return std::nullopt;
+  return small;
+}
+
+std::string host_list::add(std::string_view list) {
+  std::vector<host_rule> added;
+  for (std::string_view rest = list; !rest.empty();) {
+    const auto comma = rest.find(',');
+    const std::string_view entry = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    if (entry.starts_with('@')) {
+      const auto set =
+          std::ranges::find(detail::host_sets, entry.substr(1), &detail::host_set::name);
+      if (set == std::end(detail::host_sets))
+        return "there is no set " + std::string(entry.substr(0, 80)) + "; there are " +
+               known_sets();
+      host_list inner;
+      (void)inner.add(set->entries);
+      std::ranges::copy(inner.rules_, std::back_inserter(added));
+      continue;
+    }
+    host_rule rule;
+    if (std::string wrong = read_entry(entry, rule); !wrong.empty()) return wrong;
+    added.push_back(std::move(rule));
+  }
+  if (added.empty()) return "the list names no host: write allow:HOST[:PORT],…";
+  if (rules_.size() + added.size() > entries_max)
+    return "the list has more than " + std::to_string(entries_max) +
+           " entries; name whole domains as *.example.org";
+  for (host_rule& rule : added)
+    if (std::ranges::find(rules_, rule) == rules_.end()) rules_.push_back(std::move(rule));
+  return {};
+}
+
+bool host_list::knows(std::string_view name) const {
+  bool allowed = false;
+  for (const host_rule& rule : rules_) {
+    if (!is_meant(rule, name)) continue;
+    if (rule.says == host_rule::verdict::allow)
+      allowed = true;
+    else if (rule.port == 0)
+      return false;
+  }
+  return allowed;
+}
+
+bool host_list::allows(std::string_view name, std::uint16_t port) const {
+  bool allowed = false;
+  for (const host_rule& rule : rules_) {
+    if (!is_at(rule, port) || !is_meant(rule, name)) continue;
+    if (rule.says == host_rule::verdict::deny) return false;
+    allowed = true;
+  }
+  return allowed;
+}
+
+bool host_list::allows(std::span<const std::uint8_t> address, std::uint16_t port) const {
+  const auto wanted = as_v6(address);
+  return !denies(address) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return is_of(rule, wanted, host_rule::verdict::allow) && is_at(rule, port);
+  });
+}
+
+bool host_list::may_lead_to(std::span<const std::uint8_t> address, std::uint16_t port) const {
+  const auto wanted = as_v6(address);
+  return !denies(address) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return is_of(rule, wanted, host_rule::verdict::allow) && (rule.port == 0 || rule.port == port);
+  });
+}
+
+bool host_list::denies(std::span<const std::uint8_t> address) const {
+  const auto wanted = as_v6(address);
+  return std::ranges::any_of(
+      rules_, [&](const host_rule& rule) { return is_of(rule, wanted, host_rule::verdict::deny); });
+}
+
+bool host_list::allows_own(std::uint16_t port) const {
+  const auto is_it = [&](const host_rule& rule) {
+    return rule.to == host_rule::target::own_port && rule.port == port;
+  };
+  const auto found = std::ranges::find_if(rules_, is_it);
+  return found != rules_.end() && std::ranges::none_of(rules_, [&](const host_rule& rule) {
+           return is_it(rule) && rule.says == host_rule::verdict::deny;
+         });
+}
+
+std::vector<std::uint16_t> host_list::ports() const {
+  std::vector<std::uint16_t> all{22, 80, 443};
+  for (const host_rule& rule : rules_)
+    if (rule.says == host_rule::verdict::allow && rule.port != 0) all.push_back(rule.port);
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::string host_list::text() const {
+  std::string said;
+  for (const host_rule& rule : rules_)
+    said.append(said.empty() ? "" : ",").append(text_of(rule));
+  return said;
+}
+
+} // namespace paddock

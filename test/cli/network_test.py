@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Commands that reach hosts by name: real clients against real servers in a network namespace of their own, and attacks, which
+are judged by a capture of what arrives there."""
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+import network_world  # noqa: E402
+
+PADDOCK = os.environ["PADDOCK"]
+ALLOWED = "code.example.org,*.example.net,code.example.org:9000"
+# What only looks whether something could be reached.
+GREETING = """
+import socket, ssl, sys
+plain = ssl.create_default_context(cafile='ca.pem')
+def hello(name):
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        plain.wrap_bio(incoming, outgoing, server_hostname=name).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return outgoing.read()
+def to(host, port=443):
+    return socket.create_connection((host, port), 10)
+def send(host, data, port=443):
+    with to(host, port) as s:
+        for piece in [data] if isinstance(data, bytes) else data:
+            s.sendall(piece)
+        return s.recv(1 << 16)
+"""
+
+
+def enter_machine():
+    """This test again, in namespaces where it may lay cables."""
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    os.environ["IN_NETWORK_WORLD"] = "1"
+    os.execvp("unshare", ["unshare", "--net", "--mount", *user, sys.executable, "-B", *sys.argv])
+
+
+def run(*words, **options):
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, **options)
+
+
+class World:
+    def __init__(self, folder):
+        self.process = subprocess.Popen(["unshare", "--net", sys.executable, "-B", network_world.__file__, folder],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        here = os.readlink("/proc/self/ns/net")
+        while os.readlink(f"/proc/{self.process.pid}/ns/net") == here:
+            os.sched_yield()
+        for command in (["link", "add", "m0", "type", "veth", "peer", "name", "w0", "netns", str(self.process.pid)],
+                        ["addr", "add", network_world.MACHINE + "/24", "dev", "m0"], ["link", "set", "m0", "up"],
+                        ["link", "set", "lo", "up"], ["route", "add", "default", "via", "11.0.1.2"]):
+            subprocess.run(["ip", *command], check=True)
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "ready\n"
+
+    def take(self):
+        """What has arrived since the last time."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        seen = json.loads(self.process.stdout.readline())
+        seen["connections"] = [f"{kind} {host}:{port}" for kind, host, port in seen["packets"] if host != network_world.RESOLVER]
+        return seen
+
+
+def make_certificate(folder):
+    names = ",".join("DNS:" + name for name in network_world.HOSTS)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "9",
+                    "-subj", "/CN=test", "-addext", "subjectAltName=" + names, "-addext", "basicConstraints=critical,CA:TRUE",
+                    "-keyout", folder + "/key.pem", "-out", folder + "/certificate.pem"], check=True, capture_output=True)
+
+
+def setUpModule():
+    global folder, world, environment
+    folder = tempfile.mkdtemp()
+    unittest.addModuleCleanup(shutil.rmtree, folder)
+    os.chmod(folder, 0o755)
+    if shutil.which("ip") is None or shutil.which("openssl") is None:
+        raise unittest.SkipTest("ip and openssl are needed to lay a cable and to make a certificate")
+    resolver = pathlib.Path(folder, "resolv.conf")
+    resolver.write_text(f"nameserver {network_world.RESOLVER}\noptions timeout:1 attempts:1\n")
+    subprocess.run(["mount", "--bind", resolver, os.path.realpath("/etc/resolv.conf")], check=True)
+    make_certificate(folder)
+    world = World(folder)
+    unittest.addModuleCleanup(world.process.kill)
+    environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    environment |= {"HOME": folder + "/home", "XDG_STATE_HOME": folder + "/state"}
+
+
+class Network(unittest.TestCase):
+    def setUp(self):
+        self.workspace = tempfile.mkdtemp(dir=folder)
+        shutil.copy(folder + "/certificate.pem", self.workspace + "/ca.pem")
+        world.take()
+
+    def inside(self, *command, allowed=ALLOWED, options=()):
+        return run(PADDOCK, "exec", "--timeout", "60", "--network", "allow:" + allowed, *options, "--", *command,
+                   cwd=self.workspace, env=environment)
+
+    def python(self, script, **options):
+        return self.inside("python3", "-c", GREETING + textwrap.dedent(script), **options)
+
+
+class Clients(Network):
+    """Each works with the list, and ends soon without it, with a word that names the host."""
+
+    def check(self, command, expected, host="code.example.org"):
+        if shutil.which(command[0], path="/usr/local/bin:/usr/bin:/bin") is None:
+            self.skipTest(command[0] + " is not installed")
+        done = self.inside(*command)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn(expected, done.stdout + done.stderr)
+        self.assertTrue(world.take()["connections"])
+        self.setUp()
+        refused = self.inside(*command, allowed="elsewhere.example.org")
+        self.assertNotEqual(0, refused.returncode, refused.stdout)
+        self.assertIn(f"network: {host} ", refused.stderr)
+        self.assertEqual([], world.take()["packets"])
+
+    def serve(self, path, text):
+        file = pathlib.Path(folder, "www", path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def test_curl_over_tls(self):
+        self.serve("page", "a page")
+        self.check(["curl", "-sS", "--cacert", "ca.pem", "https://code.example.org/page"], "a page")
+
+    def test_curl_without(self):
+        self.serve("page", "a page")
+        self.check(["curl", "-sS", "http://code.example.org/page", "http://code.example.org/page"], "a pagea page")
+
+    def test_curl_that_sends_much(self):
+        self.check(["sh", "-c", "head -c 3000000 /dev/zero >big; curl -sS -T big -X POST -H 'Expect:' http://code.example.org/x | wc -c &&"
+                    "curl -sS -X POST -H 'Transfer-Encoding: chunked' -d @big http://code.example.org/x -o out && echo sent"], "sent")
+
+    def test_python(self):
+        self.check(["python3", "-c", "import ssl, urllib.request as r; print(r.urlopen('https://code.example.org/', context="
+                    "ssl.create_default_context(cafile='ca.pem')).status)"], "200")
+
+    def test_node(self):
+        self.check(["sh", "-c", "NODE_EXTRA_CA_CERTS=ca.pem node -e \"fetch('https://code.example.org/')"
+                    ".then(r => console.log('status', r.status))\" || exit 1"], "status 200")
+
+    def test_java(self):
+        if shutil.which("java") is None or run("java", "--version").returncode != 0:
+            self.skipTest("java is not installed")
+        pathlib.Path(self.workspace, "Get.java").write_text(
+            "class Get { public static void main(String[] a) throws Exception { System.out.println(java.net.http.HttpClient.newHttpClient()"
+            '.send(java.net.http.HttpRequest.newBuilder(java.net.URI.create("http://code.example.org/")).build(),'
+            " java.net.http.HttpResponse.BodyHandlers.ofString()).statusCode()); } }")
+        source = pathlib.Path(self.workspace, "Get.java").read_text()
+        self.check(["sh", "-c", f"cat >Get.java <<'E'\n{source}\nE\njava Get.java"], "200")
+
+    def test_git(self):
+        repository = folder + "/www/repository.git"
+        if not os.path.exists(repository):
+            subprocess.run("git init -q x && cd x && git -c user.name=a -c user.email=a commit -q --allow-empty -m one && cd .. && "
+                           f"git clone -q --bare x {repository} && cd {repository} && git update-server-info",
+                           shell=True, check=True, cwd=folder, env=environment)
+        self.check(["git", "clone", "http://code.example.org/repository.git", "copy"], "Cloning")
+
+    def test_pip(self):
+        if run("python3", "-m", "pip", "--version").returncode != 0:
+            self.skipTest("pip is not installed")
+        subprocess.run(["python3", "-c", textwrap.dedent("""
+            import zipfile
+            with zipfile.ZipFile("thing-1.0-py3-none-any.whl", "w") as z:
+                z.writestr("thing.py", "x = 1")
+                z.writestr("thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: thing\\nVersion: 1.0\\n")
+                z.writestr("thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+                z.writestr("thing-1.0.dist-info/RECORD", "")
+            """)], check=True, cwd=folder + "/www")
+        self.serve("simple/thing/index.html", '<a href="/thing-1.0-py3-none-any.whl">thing-1.0-py3-none-any.whl</a>')
+        self.check(["python3", "-m", "pip", "install", "--no-cache-dir", "--retries", "0", "--target", "here", "--index-url",
+                    "http://code.example.org/simple/", "--trusted-host", "code.example.org", "thing"], "Successfully installed")
+
+    def test_npm(self):
+        if shutil.which("npm") is None:
+            self.skipTest("npm is not installed")
+        subprocess.run("mkdir -p p/package && echo '{\"name\":\"thing\",\"version\":\"1.0.0\"}' >p/package/package.json && "
+                       "tar -C p -czf www/thing-1.0.0.tgz package", shell=True, check=True, cwd=folder)
+        self.serve("thing", json.dumps({"name": "thing", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {
+            "name": "thing", "version": "1.0.0", "dist": {"tarball": "http://code.example.org/thing-1.0.0.tgz"}}}}))
+        self.check(["npm", "install", "--registry", "http://code.example.org/", "--no-audit", "--no-fund", "thing"], "added 1 package")
+
+    def test_a_websocket(self):
+        script = GREETING + ("s = to('code.example.org', 80); s.sendall(b'GET /ws HTTP/1.1\\r\\nHost: code.example.org\\r\\nConnection: Upgrade"
+                             "\\r\\nUpgrade: websocket\\r\\n\\r\\n'); head = s.recv(4096); s.sendall(b'\\x81\\x05frame'); print(s.recv(99))")
+        self.check(["python3", "-c", script], "frame")
+
+    def test_another_protocol_at_a_listed_port(self):
+        self.check(["python3", "-c", GREETING + "print(send('code.example.org', b'anything', 9000))"], "anything")
+
+    def test_a_name_below_a_wildcard(self):
+        self.check(["curl", "-sS", "http://b.c.example.net/"], "Directory listing", "b.c.example.net")
+
+
+HTTP_ATTACKS = {
+    "another Host": ["GET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "no Host": ["GET /bad HTTP/1.1\r\n\r\n"],
+    "two Hosts": ["GET /bad HTTP/1.1\r\nHost: code.example.org\r\nHost: other.example.org\r\n\r\n"],
+    "Host in another case, and another": ["GET /bad HTTP/1.1\r\nHOST: other.example.org\r\n\r\n"],
+    "Host with a port": ["GET /bad HTTP/1.1\r\nHost: code.example.org:8080\r\n\r\n"],
+    "Host with a NUL": ["GET /bad HTTP/1.1\r\nHost: code.example.org\0.other.example.org\r\n\r\n"],
+    "Host with a user": ["GET /bad HTTP/1.1\r\nHost: code.example.org@other.example.org\r\n\r\n"],
+    "a space before the colon": ["GET /bad HTTP/1.1\r\nHost : other.example.org\r\nHost: code.example.org\r\n\r\n"],
+    "a line that goes on": ["GET /bad HTTP/1.1\r\nX: y\r\n Host: other.example.org\r\nHost: code.example.org\r\n\r\n"],
+    "bare line feeds": ["GET /bad HTTP/1.1\nHost: other.example.org\n\n"],
+    "a bare line feed in a value": ["GET /bad HTTP/1.1\r\nHost: code.example.org\r\nX: a\nHost: other.example.org\r\n\r\n"],
+    "a bare carriage return": ["GET /bad HTTP/1.1\r\nHost: code.example.org\r\nX: a\rHost: other.example.org\r\n\r\n"],
+    "an absolute form": ["GET http://other.example.org/bad HTTP/1.1\r\nHost: code.example.org\r\n\r\n"],
+    "an absolute form with TLS": ["GET https://code.example.org/bad HTTP/1.1\r\nHost: code.example.org\r\n\r\n"],
+    "CONNECT": ["CONNECT other.example.org:443 HTTP/1.1\r\nHost: code.example.org\r\n\r\n"],
+    "CONNECT in small letters": ["connect other.example.org:443 HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "HTTP/2": ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    "HTTP/0.9": ["GET /bad\r\n\r\n"],
+    "two lengths": ["POST /bad HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 5\r\nContent-Length: 0\r\n\r\nhello"],
+    "a length and chunks": ["POST /bad HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+    "another coding": ["POST /bad HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"],
+    "a signed length": ["POST /bad HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: +5\r\n\r\nhello"],
+    "bytes that are no HTTP": ["\x16\x03\x01 anything \r\n\r\n"],
+}
+# The first request is in order and arrives; what comes after it on the same connection does not.
+LATER_ATTACKS = {
+    "the second request": ["GET /good HTTP/1.1\r\nHost: code.example.org\r\n\r\n", "GET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "the second at once": ["GET /good HTTP/1.1\r\nHost: code.example.org\r\n\r\nGET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "behind a body": ["POST /good HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 4\r\n\r\nbody"
+                      "GET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "behind chunks": ["POST /good HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nbody\r\n0\r\nX: y\r\n\r\n"
+                      "GET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "behind an upgrade that is refused": ["GET /good HTTP/1.1\r\nHost: code.example.org\r\nUpgrade: websocket\r\n\r\n",
+                                          "GET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+    "an upgrade in the second request": ["GET /good HTTP/1.1\r\nHost: code.example.org\r\n\r\nGET /ws HTTP/1.1\r\nHost: code.example.org\r\n"
+                                         "Upgrade: websocket\r\n\r\nGET /bad HTTP/1.1\r\nHost: other.example.org\r\n\r\n"],
+}
+
+
+class Attacks(Network):
+    """0 packets arrive for what is not listed; a control shows that they would."""
+
+    def quiet(self, script, told=None, **options):
+        done = self.python(script, **options)
+        arrived = world.take()
+        self.assertEqual([], arrived["connections"], done.stdout + done.stderr)
+        self.assertEqual([], arrived["greetings"] + arrived["requests"])
+        if told is not None: self.assertIn(told, done.stderr)
+        return done, arrived
+
+    def test_names_that_are_not_listed(self):
+        names = ["other.example.org", "example.net", "code.example.org.example.com", "xcode.example.org", "code.example.org\\0.example.com",
+                     "x" * 250 + ".example.net", "code.example.org%00", "metadata.google.internal", "a..example.net", "-a.example.net"]
+        done, arrived = self.quiet(f"""
+            for name in {names}:
+                try: print(name, to(name, 80))
+                except OSError: pass
+                except UnicodeError: pass
+            """)
+        self.assertEqual("", done.stdout)
+        self.assertEqual([], arrived["names"])
+
+    def test_a_question_never_leaves(self):
+        """Not even of a name that is allowed, as long as nobody connects: no tunnel by names."""
+        _, arrived = self.quiet("[socket.getaddrinfo(f'{i:x}.example.net', 80) for i in range(300)]")
+        self.assertEqual([], arrived["names"])
+        # The control.
+        self.python("send('a.example.net', b'GET / HTTP/1.1\\r\\nHost: a.example.net\\r\\n\\r\\n', 80)")
+        self.assertEqual(["a.example.net"], sorted(set(world.take()["names"])))
+
+    def test_other_resolvers(self):
+        question = "b'\\0\\1\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\\5other\\7example\\3org\\0\\0\\1\\0\\1'"
+        self.quiet(f"""
+            for where in ['{network_world.RESOLVER}', '8.8.8.8']:
+                s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(2)
+                s.sendto({question}, (where, 53)); assert s.recv(512)[3] & 15 == 3
+                try: send(where, {question}, 53)
+                except OSError: pass
+            """, told="other.example.org")
+
+    def test_addresses(self):
+        addresses = ["11.0.0.10", "184549386", "0xb00000a", "013.0.0.012", "11.10", "::ffff:11.0.0.10", "64:ff9b::b00:a", network_world.MACHINE,
+                        "169.254.169.254", "0.0.0.0", "198.18.0.9", "198.19.255.254"]
+        done, _ = self.quiet(f"""
+            for address in {addresses}:
+                for port, said in [(80, b'GET / HTTP/1.1\\r\\nHost: code.example.org\\r\\n\\r\\n'), (443, hello('code.example.org'))]:
+                    try: print(address, send(address, said, port))
+                    except OSError: pass
+            """, told="11.0.0.10:443")
+        self.assertEqual("", done.stdout)
+
+    def test_other_ways_out(self):
+        self.quiet("""
+            for make, what in [((socket.AF_INET, socket.SOCK_DGRAM), 'udp'), ((socket.AF_INET, socket.SOCK_RAW, 1), 'icmp'),
+                               ((socket.AF_INET6, socket.SOCK_STREAM), 'v6'), ((socket.AF_PACKET, socket.SOCK_RAW), 'packet'),
+                               ((socket.AF_INET, socket.SOCK_STREAM, 132), 'sctp')]:
+                for place in [('11.0.0.10', 443), ('11.0.0.10', 9000), ('2606:4700::1', 443)]:
+                    try:
+                        s = socket.socket(*make); s.settimeout(1); s.connect(place); s.send(b'x')
+                    except (OSError, TypeError, ValueError) as e: print(what, e)
+            """)
+
+    def test_ports(self):
+        self.quiet("send('code.example.org', b'x', 22)", told="code.example.org:22 ")
+        self.quiet("send('code.example.org', b'x', 8080)")
+        self.quiet("send('a.example.net', b'x', 9000)", told="a.example.net:9000 ")
+
+    def test_greetings(self):
+        rows = {
+            "another name": "send('code.example.org', hello('other.example.org'))",
+            "no name": "send('code.example.org', hello(None))",
+            "no TLS": "send('code.example.org', b'GET / HTTP/1.1\\r\\nHost: other.example.org\\r\\n\\r\\n')",
+            "byte by byte": "send('code.example.org', [bytes([b]) for b in hello('other.example.org')])",
+            "in records of one byte": "h = hello('other.example.org'); send('code.example.org',"
+                                      "b''.join(h[:3] + b'\\0\\1' + bytes([b]) for b in h[5:]))",
+            "of SSL 2": "send('code.example.org', b'\\x80\\x2e\\1\\3\\1' + bytes(60))",
+            "an alert first": "send('code.example.org', b'\\x15\\3\\1\\0\\2\\1\\0' + hello('code.example.org'))",
+            "an empty record first": "send('code.example.org', b'\\x16\\3\\1\\0\\0' + hello('code.example.org'))",
+            "with a dot at its end": "send('code.example.org', hello('code.example.org').replace(b'example.org', b'exampleorg.'))",
+        }
+        for name, script in rows.items():
+            with self.subTest(name):
+                self.quiet("plain.check_hostname = False; plain.verify_mode = 0\n" + script, told="code.example.org:443 ")
+        self.python("h = hello('code.example.org'); print(send('code.example.org', [h[:1], h[1:50], h[50:]]))")
+        self.assertEqual(["code.example.org"], world.take()["greetings"])  # the control, in pieces
+
+    def test_requests(self):
+        done, _ = self.quiet(f"""
+            for name, pieces in {HTTP_ATTACKS}.items():
+                try: print(name, send('code.example.org', [p.encode('latin-1') for p in pieces], 80))
+                except OSError: pass
+            """, told="code.example.org:80 ")
+        self.assertEqual("", done.stdout)
+        for name, pieces in LATER_ATTACKS.items():
+            with self.subTest(name):
+                done = self.python(f"""
+                    with to('code.example.org', 80) as s:
+                        for piece in {[p.encode() for p in pieces]}:
+                            s.sendall(piece)
+                            try: print(s.recv(1 << 16))
+                            except OSError as e: print(e)
+                        try: print(s.recv(1 << 16))
+                        except OSError as e: print(e)
+                    """)
+                requests = world.take()["requests"]
+                self.assertNotIn("/bad", [path for _, path in requests], done)
+                self.assertEqual({"code.example.org"}, {host for host, _ in requests} | {"code.example.org"})
+                self.assertIn("code.example.org:80 ", done.stderr)
+
+    def test_names_that_lead_within(self):
+        listener = socket.create_server(("", 80))
+        listener.settimeout(0.2)
+        self.addCleanup(listener.close)
+        for name in ["metadata", "inner", "loop", "mapped", "self"]:
+            with self.subTest(name):
+                host = name + ".example.org"
+                self.quiet(f"send('{host}', b'GET / HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n', 80)", allowed=host,
+                           told=f"{host}:80 ({network_world.HOSTS[host]})")
+                with self.assertRaises(TimeoutError):
+                    listener.accept()
+        # The control: who names the address wants it.
+        with subprocess.Popen([PADDOCK, "exec", "--network", "allow:loop.example.org,127.0.0.1/32", "--", "curl", "-sS",
+                               "http://loop.example.org/"], cwd=self.workspace, env=environment):
+            listener.settimeout(30)
+            listener.accept()[0].close()
+
+    def test_this_machine(self):
+        """Its loopback is not reached but at the port that is named."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            listener.settimeout(0.2)
+            port = listener.getsockname()[1]
+            script = f"s = to('localhost', {port})"
+            self.python(script)
+            with self.assertRaises(TimeoutError):
+                listener.accept()
+            self.python(script, allowed=f"local:{port}")
+            listener.accept()[0].close()
+
+    def test_what_is_denied_stays_denied(self):
+        self.quiet("send('a.example.net', b'GET / HTTP/1.1\\r\\nHost: a.example.net\\r\\n\\r\\n', 80)", allowed="*,*.example.net,-a.example.net")
+        self.quiet("send('a.example.net', b'GET / HTTP/1.1\\r\\nHost: a.example.net\\r\\n\\r\\n', 80)", allowed="*,-11.0.0.12/30")
+
+    def test_many_connections(self):
+        done = self.python("""
+            import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+            all = []
+            for i in range(1000):
+                s = to('code.example.org', 9000); s.sendall(b'%d' % i); all.append(s)
+            print(sum(s.recv(9) == b'%d' % i for i, s in enumerate(all)))
+            """)
+        self.assertEqual("1000\n", done.stdout, done.stderr)
+        done = self.python("""
+            all = [to('code.example.org', 9000) for i in range(1100)]
+            """)
+        self.assertIn("code.example.org:9000 was refused because", done.stderr)
+
+
+class Reports(Network):
+    def test_the_list_that_was_needed(self):
+        done = run(PADDOCK, "exec", "--learn-network", "--", "curl", "-sS", "http://code.example.org/", "https://elsewhere.example.org/", "-k",
+                   cwd=self.workspace, env=environment)
+        self.assertIn("needed --network allow:code.example.org:80,elsewhere.example.org:443\n", done.stderr)
+
+    def test_json(self):
+        done = self.inside("curl", "-sS", "http://code.example.org/bytes/1000000", "-o", "x", options=["--json"])
+        event, = json.loads(done.stdout)["network"]
+        self.assertEqual(("code.example.org", 80, "ended"), (event["host"], event["port"], event["outcome"]))
+        self.assertGreater(event["received"], 1000000)
+
+    def test_unusable_lists(self):
+        for allowed, said in {"": "names no host", "https://code.example.org": "is no host", "code.example.org:99999": "has no port",
+                              "bücher.example": "is no host", "@nobody": "there is no set @nobody", "10.0.0.0/33": "is no host",
+                              "127.1": "is no host", "a.example.org:53": "port 53", "local": "local:PORT", "a b": "is no host"}.items():
+            with self.subTest(allowed):
+                done = self.inside("true", allowed=allowed)
+                self.assertEqual(2, done.returncode, done.stderr)
+                self.assertIn(said, done.stderr)
+
+    def test_a_proxy(self):
+        asked = []
+        proxy = socket.create_server(("127.0.0.1", 0))
+        proxy.settimeout(30)
+        self.addCleanup(proxy.close)
+        with subprocess.Popen([PADDOCK, "exec", "--network", "allow:code.example.org", "--egress-proxy",
+                               f"localhost:{proxy.getsockname()[1]}", "--", "curl", "-sS", "http://code.example.org/x"],
+                              cwd=self.workspace, env=environment, stdout=subprocess.PIPE) as running:
+            client = proxy.accept()[0]
+            asked.append(client.recv(4096))
+            client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            asked.append(client.recv(4096))
+            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+            self.assertEqual(b"hi", running.communicate()[0])
+            client.close()
+        self.assertTrue(asked[0].startswith(b"CONNECT code.example.org:80 HTTP/1.1\r\n"))
+        self.assertTrue(asked[1].startswith(b"GET /x HTTP/1.1\r\n"))
+        self.assertEqual([], world.take()["packets"])
+
+
+if __name__ == "__main__":
+    if "IN_NETWORK_WORLD" not in os.environ:
+        enter_machine()
+    unittest.main(verbosity=2)
