@@ -15,6 +15,7 @@ namespace paddock::egress {
 namespace {
 
 constexpr std::size_t flows_max = 1'024;
+constexpr std::size_t other_descriptors = 512; // listeners, and those of getaddrinfo
 constexpr std::size_t scratch_bytes = 256UL * 1024;
 constexpr std::size_t question_bytes_max = 4UL * 1024;
 constexpr std::size_t questions_at_once = 64;
@@ -71,6 +72,9 @@ gateway::gateway(gateway_options options)
     : options_(std::move(options)), scratch_(std::make_unique<char[]>(scratch_bytes)) {}
 
 result<void> gateway::begin() {
+  const std::uint64_t descriptors = sys::raise_descriptor_limit(2 * flows_max + other_descriptors);
+  flows_max_ =
+      std::min(flows_max, (std::max(descriptors, other_descriptors + 2) - other_descriptors) / 2);
   PADDOCK_TRY(epoll_, sys::epoll_create());
   PADDOCK_TRY(resolved_event_, sys::eventfd());
   resolver_ = std::make_unique<resolver>(resolved_event_.get());
@@ -188,7 +192,7 @@ void gateway::accept_from(int listener) {
   if (!accepted) return;
   const auto meant = sys::local_endpoint(accepted->get());
   auto to = meant ? judge(*meant) : std::nullopt;
-  if (to && flows_.size() >= flows_max) {
+  if (to && flows_.size() >= flows_max_) {
     report_refusal(sys::egress_kind::too_many, to->host, to->port);
     to.reset();
   }

@@ -74,6 +74,7 @@ private:
   std::unique_ptr<resolver> resolver_;
   std::map<std::uint64_t, held_flow> flows_;
   std::uint64_t next_number_ = 0;
+  std::size_t flows_max_ = 0;
   std::unique_ptr<char[]> scratch_;
   std::array<sys::readiness, 64> ready_{};
   std::int64_t now_ms_ = 0;

@@ -279,6 +279,15 @@ result<void> control(int epoll, int operation, int fd, const readiness& wanted) 
 
 } // namespace
 
+std::uint64_t raise_descriptor_limit(std::uint64_t wanted) noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+    return descriptor_limit();
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+  return descriptor_limit();
+}
+
 std::uint64_t descriptor_limit() noexcept {
   rlimit bound{};
   return ::getrlimit(RLIMIT_NOFILE, &bound) == 0 ? bound.rlim_cur : 1024;

@@ -80,6 +80,8 @@ struct readiness {
 };
 /// How many descriptors this process may have open.
 [[nodiscard]] std::uint64_t descriptor_limit() noexcept;
+/// Raises it to that many where this process may; the limit then.
+std::uint64_t raise_descriptor_limit(std::uint64_t wanted) noexcept;
 
 result<file_descriptor> epoll_create();
 result<void> epoll_add(int epoll, int fd, const readiness& wanted);

@@ -401,9 +401,10 @@ class Attacks(Network):
             """)
         self.assertEqual("1000\n", done.stdout, done.stderr)
         done = self.python("""
+            import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
             all = [to('code.example.org', 9000) for i in range(1100)]
             """)
-        self.assertIn("code.example.org:9000 was refused because", done.stderr)
+        self.assertIn("code.example.org:9000 was refused because commands have 1,024", done.stderr)
 
 
 class Reports(Network):
@@ -417,6 +418,39 @@ class Reports(Network):
         event, = json.loads(done.stdout)["network"]
         self.assertEqual(("code.example.org", 80, "ended"), (event["host"], event["port"], event["outcome"]))
         self.assertGreater(event["received"], 1000000)
+
+    def test_a_server(self):
+        """It tells its model what may be reached, and the operator what was."""
+        audit = folder + "/audit"
+        requests = [{"method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                                                        "clientInfo": {"name": "test", "version": "1"}}},
+                    {"method": "tools/list"},
+                    {"method": "tools/call", "params": {"name": "exec", "arguments": {
+                        "script": "curl -sS http://code.example.org/bytes/10 http://other.example.org/"}}}]
+        with subprocess.Popen([os.environ["PADDOCK_MCP"], "--workspace", self.workspace, "--tools", "coding", "--audit", audit,
+                               "--network", "allow:code.example.org"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as server:
+            answers = []
+            for number, request in enumerate(requests):
+                server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, **request}) + "\n")
+                server.stdin.flush()
+                answers.append(json.loads(server.stdout.readline())["result"])
+            server.stdin.close()
+        tool = next(tool for tool in answers[1]["tools"] if tool["name"] == "exec")
+        self.assertIn("of the network, code.example.org;", tool["description"])
+        self.assertIn("network: other.example.org ", answers[2]["content"][0]["text"])
+        lines = [json.loads(line) for line in pathlib.Path(audit).read_text().splitlines()]
+        events = [(line["network"]["host"], line["network"]["outcome"]) for line in lines if "network" in line]
+        self.assertEqual([("code.example.org", "connected"), ("code.example.org", "ended"), ("other.example.org", "nameRefused")], sorted(events))
+
+    def test_where_there_is_no_namespace(self):
+        if os.geteuid() != 0 or run("setpriv", "--version").returncode != 0:
+            self.skipTest("root and setpriv are needed to take the right to make namespaces")
+        done = run("setpriv", "--bounding-set", "-sys_admin,-setfcap", "--inh-caps", "-sys_admin,-setfcap", PADDOCK, "exec", "--network",
+                   "allow:code.example.org", "--", "true", cwd=self.workspace, env=environment)
+        self.assertEqual(125, done.returncode, done.stderr)
+        self.assertIn("hosts cannot be reached by name: Operation not permitted", done.stderr)
+        self.assertIn("run it as an ordinary user", done.stderr)
 
     def test_unusable_lists(self):
         for allowed, said in {"": "names no host", "https://code.example.org": "is no host", "code.example.org:99999": "has no port",
