@@ -80,16 +80,25 @@ flow::interest flow::outside_interest() const {
   return {};
 }
 
+/// Sends at once, without a copy, unless other bytes wait.
+void flow::pass_on(std::string_view bytes, bool to_inside) {
+  std::string& held = to_inside ? to_inside_ : to_outside_;
+  if (held.empty()) {
+    const auto size = sys::send_nowait(to_inside ? inside_.get() : outside_.get(), bytes);
+    if (!size && size.error().os_errno != EAGAIN) return refuse(sys::egress_kind::ended);
+    if (size && !to_inside) sent_ += *size;
+    bytes.remove_prefix(size ? *size : 0);
+  }
+  held.append(bytes);
+}
+
 /// Judges all bytes of the client, before and after the connection outside.
 void flow::take_from_inside(std::string_view bytes) {
   if (stage_ == stage::greeting) {
     greeting_.append(bytes);
     return greet();
   }
-  if (!guard_) {
-    to_outside_.append(bytes);
-    return;
-  }
+  if (!guard_) return pass_on(bytes, false);
   if (const char* wrong = guard_->take(bytes, to_outside_); wrong != nullptr) {
     const std::string& other = guard_->asked_for();
     refuse(other.empty() ? sys::egress_kind::bad_request : sys::egress_kind::other_host,
@@ -213,7 +222,8 @@ void flow::read_side(bool from_inside, std::span<char> scratch) {
   }
   if (stage_ == stage::asking_proxy) return read_proxy_answer(bytes);
   received_ += bytes.size();
-  to_inside_.append(bytes);
+  pass_on(bytes, true);
+  if (stage_ == stage::over) return;
   if (guard_)
     if (const char* wrong = guard_->answered(bytes, to_outside_); wrong != nullptr)
       return refuse(sys::egress_kind::bad_request, wrong);

@@ -62,6 +62,7 @@ public:
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
 
 private:
+  void pass_on(std::string_view bytes, bool to_inside);
   void take_from_inside(std::string_view bytes);
   void greet();
   void try_next();

@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
     std::fputs("paddock-egress is started by the paddock library, not by hand\n", stderr);
     return 2;
   }
+  paddock::sys::name_this_process("paddock-egress");
   paddock::sys::block_signals(); // it ends with its server, not with a terminal
   if (!paddock::sys::give_up_all_but_sockets()) return 1;
   return gateway(*std::move(given)).run() ? 0 : 1;

@@ -239,6 +239,10 @@ void deny_files() noexcept {
 
 } // namespace
 
+void name_this_process(const char* name) noexcept {
+  (void)::prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
 bool give_up_all_but_sockets() noexcept {
   const rlimit no_core{0, 0};
   (void)::setrlimit(RLIMIT_CORE, &no_core);

@@ -45,6 +45,8 @@ void make_lively(int fd) noexcept;
 /// Closing it tells the peer that the connection was refused, not that it has ended well.
 void reset_on_close(int fd) noexcept;
 
+/// As it is listed: a program in memory has no name of its own. At most 15 bytes.
+void name_this_process(const char* name) noexcept;
 /// From now on this process gains no privileges, starts no program, traces nothing and writes to no
 /// file; it reads the system's files only. What the kernel cannot do of it is left out: there is
 /// less to lose in a process that holds nothing. False when it may still start programs.
