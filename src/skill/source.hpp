@@ -3,7 +3,7 @@
 
 // Where an imported skill comes from, behind one interface: a folder, an archive, files in memory.
 // A source lists what it claims to hold; whether that is acceptable is decided elsewhere and once
-// (skill_import_policy.hpp), before anything is read or written.
+// (import_policy.hpp), before anything is read or written.
 
 #include <paddock/path/root.hpp>
 #include <paddock/skill/store.hpp>

@@ -278,7 +278,8 @@ class DocsTables(unittest.TestCase):
 class Pages(unittest.TestCase):
     README = "# A\n\nTo [b](docs/b.md), [there](docs/b.md#use-it-from-c), [below](#end) and [out](https://example.org/x).\n\n## End\n"
     PAGE = "# B\n\n## Use it from C++\n\n![plot](../c.svg) `[no](link.md)`\n\n```sh\n# no heading\necho '[no](link.md)'\n```\n"
-    TREE = {"README.md": README, "docs/b.md": PAGE, "c.svg": "", ".github/d.md": "[up](../README.md#end)\n"}
+    TREE = {"README.md": README, "docs/b.md": PAGE, "c.svg": "", ".github/d.md": "[up](../README.md#end)\n",
+            "src/a.hpp": "#include <x/y.hpp> // in deep/b.hpp\n", "src/deep/b.hpp": ""}
     CASES = {
         "a file": ("README.md", "(docs/b.md)", "(docs/c.md)", "README.md:3: docs/c.md leads nowhere"),
         "an anchor elsewhere": ("README.md", "use-it-from-c", "use-it-from-c++", "README.md:3: docs/b.md#use-it-from-c++ leads nowhere"),
@@ -288,6 +289,7 @@ class Pages(unittest.TestCase):
         "elsewhere": (".github/d.md", "#end", "#start", ".github/d.md:1: ../README.md#start leads nowhere"),
         "outside": ("README.md", "(#end)", "(../../etc/hosts)", "README.md:3: ../../etc/hosts leads out of the tree"),
         "no way": ("README.md", "(docs/b.md), [there](docs/b.md#use-it-from-c)", "(#end)", "docs/b.md: no link in README.md leads to it"),
+        "a source": ("src/a.hpp", "in deep/b.hpp", "in deep/c.hpp", "src/a.hpp:1: there is no deep/c.hpp"),
         "a long line": ("docs/b.md", "# B\n", "# B\n" + "b " * 61 + "\n", "docs/b.md:2: 122 columns"),
         "a long row": ("README.md", "# A\n", "# A\n| " + "b" * 120 + " |\n", "README.md:2: 124 columns"),
         "a long page": ("README.md", "# A\n", "# A\n" + "a\n" * 150, "README.md has 155 lines"),

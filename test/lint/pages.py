@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """README.md and the pages of docs/ and .github/: each link and anchor leads somewhere, README.md leads to every page of
-docs/, and README.md is short. Lines have at most 120 columns; in docs/, rows of tables may be longer.
+docs/, and README.md is short. Lines have at most 120 columns; in docs/, rows of tables may be longer. Sources that
+comments in C++ name are there.
 """
 import pathlib
 import re
 import sys
 
-from sources import report
+from sources import files, report
 
 COLUMNS, LINES = 120, 150
 LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -45,6 +46,16 @@ def follow(top, page, link):
     return target, None
 
 
+def named_sources(top):
+    """What comments name, such as `detail/table.hpp`, and no file is called."""
+    known = [path.as_posix() for path in files(top, ["include", "src", "tools", "test", "bench"], {".cpp", ".hpp"})]
+    for path in files(top, ["include", "src", "tools"], {".cpp", ".hpp"}):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for name in re.findall(r"[\w/]+\.[ch]pp\b", line.partition("//")[2]):
+                if not any(each.endswith("/" + name) for each in known):
+                    yield f"{path.relative_to(top)}:{number}: there is no {name}"
+
+
 def main(top):
     top = pathlib.Path(top).resolve()
     readme = top / "README.md"
@@ -69,7 +80,7 @@ def main(top):
     if (lines := len(readme.read_text().splitlines())) > LINES:
         problems.append(f"README.md has {lines} lines, more than {LINES}: the rest belongs into docs/")
     problems += [f"{page.relative_to(top)}: no link in README.md leads to it" for page in documents if page not in reached]
-    return report(problems)
+    return report(problems + list(named_sources(top)))
 
 
 if __name__ == "__main__":

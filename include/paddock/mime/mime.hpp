@@ -7,7 +7,7 @@
 /// fonts, archives, PDF and HTML, and adds the formats of everyday development. A signature at
 /// offset 0 decides; a short one also needs the structure that follows it, so that "BMW is a car"
 /// is text. Without a signature, well-formed text is text. Names are looked up in one table
-/// (detail/mime_table.hpp) in which `.ts` is TypeScript.
+/// (detail/table.hpp) in which `.ts` is TypeScript.
 ///
 /// Not guaranteed: that the rest of the file is well-formed, or that it is only of this type (files
 /// can be several things at once). A type is advice about how to show bytes, never permission to

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// What is known of a skill without reading it: the value that the store (skill_store.hpp) hands
-/// out and the prompt (skill_prompt.hpp) is made of.
+/// What is known of a skill without reading it: the value that the store (store.hpp) hands
+/// out and the prompt (prompt.hpp) is made of.
 ///
 /// Thread-safety: a plain value.
 

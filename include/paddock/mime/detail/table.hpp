@@ -836,8 +836,8 @@ template <std::size_t N>
   }
   return true;
 }
-static_assert(is_searchable(extensions));
-static_assert(is_searchable(whole_names));
+static_assert(is_searchable(extensions), "in the order of their names, which are in lower case");
+static_assert(is_searchable(whole_names), "in the order of their names, which are in lower case");
 
 /// The type of `name`, compared without ASCII case, or empty.
 template <std::size_t N>
