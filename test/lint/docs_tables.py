@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares the tables of docs/ with the tables in the headers they are made from; `--write` renews them.
 
-`<!-- limits -->` … `<!-- /limits -->` in docs/limits.md comes from limits.hpp. Errors and the keys of configurations are in the manual
+`<!-- limits -->` … `<!-- /limits -->` in docs/limits.md comes from limits.hpp, and so do protected names from theirs. Errors and the keys of configurations are in the manual
 pages, which are made from their tables too.
 """
 import difflib
@@ -33,7 +33,19 @@ def limits_table(top):
         yield f"| {text} | {number(value)} | {number(least)} | `{option}` |"
 
 
-TABLES = {"limits": ("docs/limits.md", limits_table)}
+def protected_names_table(top):
+    found = rows(top / "include/paddock/path/protected_names.hpp", "PADDOCK_PROTECTED_NAMES", 3)
+    yield "| names | mode | where |"
+    yield "|---|---|---|"
+    for mode, is_git, where in (
+            ("hidden", False, "at every depth"),
+            ("read-only", True, "in every repository, also those of submodules and worktrees, bare ones and those a `.git` file names"),
+            ("read-only", False, "at the top of the workspace and beside every `.git`")):
+        names = [f"`{name}`" for name, each, _ in found if (each.replace("_", "-"), name.startswith(".git/")) == (mode, is_git)]
+        yield f"| {', '.join(names)} | {mode} | {where} |"
+
+
+TABLES = {"limits": ("docs/limits.md", limits_table), "protected names": ("docs/confinement.md", protected_names_table)}
 
 
 def renewed(page, text, name, lines):

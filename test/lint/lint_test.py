@@ -264,15 +264,22 @@ class DocsTables(unittest.TestCase):
     TREE = {
         "include/paddock/base/limits.hpp": '#define PADDOCK_LIMITS(X) \\\n  X(a, 2u * 1024 * 1024, 1u, "a", "size of a") \\\n'
                                       "  X(b, 10'000u, 0u, \"b\", \"number, of b\")\n// clang-format on\n",
+        "include/paddock/path/protected_names.hpp": '#define PADDOCK_PROTECTED_NAMES(X) \\\n  X("a", hidden, "b") \\\n'
+                                                    '  X(".git/c", read_only, "d")\n// clang-format on\n',
     }
     PAGE = ("<!-- limits -->\n| limit | default | least | name |\n|---|---|---|---|\n| size of a | 2 MiB | 1 | `a` |\n"
               "| number, of b | 10,000 | 0 | `b` |\n<!-- /limits -->\n")
+    NAMES = "<!-- protected names -->\n<!-- /protected names -->\n"
 
     def test_tables(self):
-        self.assertEqual("", findings(docs_tables.main, self.TREE | {"docs/limits.md": self.PAGE}, False))
+        tree = self.TREE | {"docs/limits.md": self.PAGE, "docs/confinement.md": self.NAMES}
+        shown = findings(docs_tables.main, tree, False)
+        for expected in ("+| `a` | hidden |", "+| `.git/c` | read-only | in every", "--write"):
+            self.assertIn(expected, shown)
+        self.assertNotIn("limits.md", shown)
         stale = self.PAGE.replace("2 MiB", "3 MiB")
-        self.assertIn("--write", findings(docs_tables.main, self.TREE | {"docs/limits.md": stale}, False))
-        self.assertEqual("", findings(docs_tables.main, self.TREE | {"docs/limits.md": stale}, True))
+        self.assertIn("limits.md differs", findings(docs_tables.main, tree | {"docs/limits.md": stale}, False))
+        self.assertEqual("", findings(docs_tables.main, tree | {"docs/limits.md": stale}, True))
 
 
 class Pages(unittest.TestCase):
