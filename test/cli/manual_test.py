@@ -53,7 +53,6 @@ class Manual(unittest.TestCase):
         found = {path: (below, options) for path, below, options in helps("paddock")}
         self.assertLessEqual({"call", "tools", "exec", "skills", "experts", "demo", "doctor"}, set(found[()][0]))
         self.assertIn(("skills", "import"), found)
-        self.assertEqual(len(found[()][0]), 20)
         self.assertLessEqual({"--help", "--arg", "--workspace", "--tools"}, found[("call",)][1])
 
     def test_values_have_names_for_people(self):
@@ -127,9 +126,9 @@ class Manual(unittest.TestCase):
             self.assertNotRegex(page, r"@[A-Z]+@")
             for path, below, options in helps(program):
                 for option in options:
-                    self.assertRegex(page, rf"{option}(?![\w-])", path)
+                    self.assertTrue(re.search(rf"{option}(?![\w-])", page), (path, option))
                 if path and not below:
-                    self.assertIn("\n.SS " + " ".join([program, *path]) + " [", page)
+                    self.assertIn(" ".join([program, *path]), re.findall(r"(?m)^\.SS ([^[\n]*) \[", page))
 
     def test_options_of_one_command_are_below_it(self):
         page = plain(MADE / "paddock.1")
