@@ -75,12 +75,12 @@ TEST_F(tools_exec_coding, an_editor_at_the_deadline_is_told_of) {
 
 /// Package managers that cannot reach a registry are told so, unless the call says otherwise.
 TEST_F(tools_exec_coding, package_managers_know_that_there_is_no_network) {
-  constexpr const char* script = "echo $npm_config_offline $CARGO_NET_OFFLINE $UV_OFFLINE";
+  constexpr const char* script = "echo $npm_config_offline $CARGO_NET_OFFLINE $UV_OFFLINE $PIP_RETRIES";
   const bool is_denied =
       probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied;
   if (!is_denied) GTEST_SKIP() << "this system cannot confine commands";
-  EXPECT_EQ("true true 1\n", shell(script).string("output"));
-  EXPECT_EQ("false true 1\n",
+  EXPECT_EQ("true true 1 0\n", shell(script).string("output"));
+  EXPECT_EQ("false true 1 0\n",
             shell(script, R"(,"env":{"npm_config_offline":"false"})").string("output"));
 }
 

@@ -158,7 +158,7 @@ void keep_offline(command& run) {
     return;
   for (const std::string_view assignment :
        {"npm_config_offline=true", "npm_config_update_notifier=false", "CARGO_NET_OFFLINE=true",
-        "UV_OFFLINE=1"}) {
+        "UV_OFFLINE=1", "PIP_RETRIES=0"}) {
     const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
     if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
           return variable.starts_with(name);
