@@ -140,7 +140,7 @@ constexpr hint_case hint_cases[] = {
      "echo 'a.c:1:10: fatal error: ../b.h: No such file or directory' >&2; exit 1", nullptr},
     {"a removal in a repository",
      "echo \"rm: cannot remove 'a/r/.git/config': Device or resource busy\" >&2; exit 1",
-     "the tool deleteDirectory removes a whole repository"},
+     "to delete a whole repository, call deleteDirectory"},
     {"a removal of a protected entry",
      "echo \"rm: cannot remove '.vscode/a': Read-only file system\" >&2; exit 1",
      "--unprotect .vscode"},
@@ -227,6 +227,19 @@ TEST_F(tools_exec, ordinary_failures_bring_no_advice) {
     const auto answer = shell("cat said >&2; exit 1");
     EXPECT_THAT(answer.message(), EndsWith("exit code 1"));
   }
+}
+
+/// Who writes a hook removes nothing.
+TEST_F(tools_exec, only_a_removal_is_told_of_a_tool_that_removes_a_repository) {
+  if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
+    GTEST_SKIP() << "this system cannot confine commands";
+  const auto told = shell("echo 'sh: r/.git/hooks/x: Read-only file system' >&2; exit 1");
+  EXPECT_THAT(told.message(), EndsWith("--unprotect .git/hooks"));
+  const auto removed =
+      shell("echo \"rm: cannot remove 'r/.git': Device or resource busy\" >&2; "
+            "echo \"rm: cannot remove 'r/.git/hooks/x': Read-only file system\" >&2; "
+            "exit 1"); // the control
+  EXPECT_THAT(removed.message(), HasSubstr("to delete a whole repository, call deleteDirectory"));
 }
 
 TEST_F(tools_exec, hints_follow_the_evidence) {
@@ -471,7 +484,7 @@ TEST_F(tools_exec, a_refused_connection_is_put_down_to_the_loopback_of_its_own) 
     const auto answer = exec(connects);
     EXPECT_EQ("command_failed", answer.error());
     EXPECT_EQ(reach == network_reach::loopback,
-              answer.message().find("but for a loopback of the commands' own") != std::string::npos)
+              answer.message().find("none but a loopback of their own") != std::string::npos)
         << answer.message();
   }
 }

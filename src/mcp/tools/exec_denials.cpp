@@ -157,8 +157,8 @@ std::string protected_hint(const root& root, const command& run, const command_o
   if (met.empty()) return {};
   const bool is_repository = met.front().rule.name.starts_with(".git/");
   return protected_words(met, reader) +
-         (reader == hint_reader::model && is_repository
-              ? "; the tool deleteDirectory removes a whole repository"
+         (reader == hint_reader::model && is_repository && complains(o, busy_place)
+              ? "; to delete a whole repository, call deleteDirectory"
               : "");
 }
 
@@ -243,8 +243,8 @@ std::string unseen_hint(const root& root, const command& run, const command_outc
 /// Which networks commands have, and who can give them more.
 std::string network_words(const command_outcome& o, hint_reader reader) {
   const confinement_report& met = o.confinement;
-  std::string hint = "that is denied by policy";
-  if (met.reach == network_reach::loopback) hint += ", but for a loopback of the commands' own";
+  std::string hint = "commands have none";
+  if (met.reach == network_reach::loopback) hint += " but a loopback of their own";
   if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
   return hint + ": " + allowing(reader, "--network all");
 }
