@@ -208,10 +208,8 @@ notice_text notice_of(const history::restore_outcome& done, bool is_trial, bool 
   notice_text notice;
   notice.add(first_notice_of(done, is_trial, is_forced));
   if (done.lost != 0)
-    notice.add(
-        std::to_string(done.lost) +
-        " of these entries, made in ignored directories, are not held: what removes them is not to "
-        "be taken back");
+    notice.add(std::to_string(done.lost) +
+               " of these entries are in ignored directories and cannot be restored once removed");
   for (const std::string& path : done.unknown)
     notice.add("nothing is or was at " + shown(path, 200));
   if (done.left_total != 0)
