@@ -315,14 +315,18 @@ class Undo(unittest.TestCase):
     def test_what_changed_before_the_last_start_is_named(self):
         first = self.serve()
         first.call("writeTextFile", path="made", text="1")
-        self.assertNotIn("before that", self.paddock("changes", "--since", "1").stdout)  # the control
+        self.assertNotIn("--since", self.paddock("changes", "--since", "1").stdout)  # the control
         first.close()
         second = self.serve()
         second.call("exec", command="true")
         told = self.paddock("changes").stdout
-        self.assertRegex(told, r"(?m)^0 changes since .*\n1 change before that, since checkpoint 1 .*: paddock changes --since 1$")
-        self.assertRegex(self.paddock("undo").stdout, r"(?m)^Nothing to undo\.\n1 change before that, .*: paddock undo --dry-run --to 1$")
-        self.assertNotIn("before that", self.paddock("undo", "made").stdout)
+        self.assertRegex(told, r"(?m)^0 changes since .*\n1 change since checkpoint 1 .*: paddock changes --since 1$")
+        self.assertRegex(self.paddock("undo").stdout, r"(?m)^Nothing to undo\.\n1 change since checkpoint 1 .*: paddock undo --dry-run --to 1$")
+        self.assertNotIn("--to", self.paddock("undo", "made").stdout)
+        self.path("mine").write_text("by a person")
+        self.assertRegex(self.paddock("changes").stdout, r"(?m)^1 change since .*\n2 changes since checkpoint 1 ")
+        second.call("writeTextFile", path="another", text="1")
+        self.assertNotIn("--since", self.paddock("changes").stdout)
         second.close()
 
     def test_a_label_that_another_checkpoint_has_is_told(self):

@@ -113,8 +113,11 @@ int run_changes(const shown_options& options) {
     print_json(*found, *opened.store);
   else
     print_changes(*found, opened);
-  if (!options.json && found->total == 0)
-    print_earlier_changes(opened, options, "paddock changes --since");
+  const bool is_by_agent = std::ranges::any_of(found->changes, [](const history::change& each) {
+    return each.by != history::author::other;
+  });
+  if (!options.json && !is_by_agent)
+    print_earlier_changes(opened, options, "paddock changes --since", found->total);
   warn_of_trouble(program, *opened.store);
   complain_of_unknown(program, opened, found->unknown);
   return found->unknown.empty() ? success : usage;

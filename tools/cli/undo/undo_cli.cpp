@@ -259,7 +259,7 @@ std::string checkpoint_text(history::store& store, std::uint64_t number) {
 }
 
 void print_earlier_changes(const open_history_result& opened, const undo_options& options,
-                           std::string_view step) {
+                           std::string_view step, std::uint64_t shown) {
   if (options.since != "start" || !options.paths.empty()) return;
   const auto all = opened.store->checkpoints();
   if (all.empty() || all.front().number >= opened.store->state().start) return;
@@ -268,8 +268,8 @@ void print_earlier_changes(const open_history_result& opened, const undo_options
                                             .git_as_one = true,
                                             .look = false,
                                             .by = history::author::other});
-  if (!found || found->total == 0) return;
-  const std::string text = count_of(found->total, "change", "changes") + " before that, since " +
+  if (!found || found->total <= shown) return;
+  const std::string text = count_of(found->total, "change", "changes") + " since " +
                            checkpoint_text(*opened.store, found->since) + ": " + std::string(step) +
                            ' ' + std::to_string(found->since);
   print_words("%s\n", text.c_str());

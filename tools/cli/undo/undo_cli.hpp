@@ -91,10 +91,11 @@ void write_trouble(mcp::json_writer& out, history::store& store);
 [[nodiscard]] std::string local_time(std::int64_t unix_ms);
 /// "checkpoint 4 (before the merge, 2026-03-01 12:30:05)".
 [[nodiscard]] std::string checkpoint_text(history::store& store, std::uint64_t number);
-/// For a command that compares with the last start and found nothing: says what changed before that
-/// start, if anything did, and `step`, such as "paddock undo --to", with the first checkpoint.
+/// For a command that compares with the last start and found nothing by an agent: says how many
+/// changes there are since the first checkpoint, if more than those `shown`, and `step`, such as
+/// "paddock undo --to", with that checkpoint.
 void print_earlier_changes(const open_history_result& opened, const undo_options& options,
-                           std::string_view step);
+                           std::string_view step, std::uint64_t shown = 0);
 /// "exec: make -j4; startProcess: npm run dev".
 [[nodiscard]] std::string running_text(const std::vector<history::running_command>& running);
 /// "by the tool editFile", "by make -j4", "by a person, with undo", "not by an agent".
