@@ -1174,6 +1174,8 @@ class Both(Cli):
             ([PADDOCK, "find", "-m", "x", "x"], "--limit: x is not a whole number"),
             ([PADDOCK, "find", "-t", "fil", "x"], "--type: fil is not one of: any, directory, file; did you mean file?"),
             ([PADDOCK, "map", "a/b", "c/d"], "one argument too many: c/d (see paddock map --help)"),
+            ([PADDOCK, "search", "-w", self.workspace, "needle"], "-w matches whole words, as in ripgrep; write --workspace " + self.workspace),
+            ([PADDOCK, "search", "-w", "word", "needle"], "needle: no such file"),
             ([PADDOCK, "search", "--foo", "x"], "there is no option --foo (see paddock search --help)"),
             ([PADDOCK, "map", "--depth", "0"], "--depth: 0 is too small; 1 is the least"),
             ([PADDOCK, "map", "--bytes", "1"], "--bytes: 1 is too small; 200 is the least"),

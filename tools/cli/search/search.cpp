@@ -16,10 +16,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace paddock::cli {
@@ -110,6 +112,12 @@ std::optional<bool> search_path(const found_workspace& workspace, const std::str
   auto found = search_text(*workspace.workspace, join(workspace.current, path), pattern, how);
   if (!found && std::string_view(found.error().operation) == "search") {
     complain(search_command, path + ": not searched: " + why_not_searched(found.error().code));
+    return std::nullopt;
+  }
+  if (std::error_code absent; !found && options.word &&
+      std::filesystem::is_directory(options.pattern, absent)) {
+    complain(search_command,
+             "-w matches whole words, as in ripgrep; write --workspace " + options.pattern);
     return std::nullopt;
   }
   if (!found) {
