@@ -37,10 +37,9 @@ change_failure failure_of(const change_run& run, const error& why, const planned
   if (!run.is_torn()) return told;
   told.made = change_extent::some;
   told.detail =
-      has_record ? "what was made of it is taken back, or carried to its end, by the next change "
-                   "of several files"
-                 : "not all of it could be taken back, and nothing does that later: what was "
-                   "there lies beside its place, under a name that begins with " +
+      has_record ? "the next change of several files undoes or completes it"
+                 : "not all of it could be undone, and nothing will undo the rest: the old "
+                   "content is beside the new, under a name that begins with " +
                        std::string(temporary_prefix);
   return told;
 }
@@ -71,7 +70,7 @@ result<interrupted_change> recover(const root& root, const change_state& state,
                                           : interrupted_change::undone;
 }
 
-/// Why an earlier change stands in the way, and what then helps.
+/// Why an earlier change is in the way, and what then helps.
 change_failure about_the_last_one(const error& why) {
   std::string_view words = "an earlier change of several files cannot be ended; call again";
   if (why.code == error_code::conflict)

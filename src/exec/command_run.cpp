@@ -366,7 +366,7 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
 }
 
 result<command_outcome, command_error> command_run::finish() && {
-  outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not tell");
+  outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not say");
   if (held_egress* const egress = running_.program.egress()) network_mark_ = egress->mark();
   if (by_ != nullptr) take_news(); // of before, and of an attempt that has failed
   while (step()) {

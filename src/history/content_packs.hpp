@@ -32,7 +32,7 @@ struct named_content {
   content_id name;
 };
 
-/// Not thread-safe, but for `named`; whoever calls `catch_up`, `add` or `flush` holds the store's
+/// Not thread-safe, but for `named`; a caller of `catch_up`, `add` or `flush` holds the store's
 /// lock.
 class content_packs {
 public:

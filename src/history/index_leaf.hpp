@@ -33,7 +33,7 @@ struct indexed_directory {
   /// The place of a name, there or to be made.
   [[nodiscard]] std::size_t place_of(std::string_view name) const noexcept;
   [[nodiscard]] const indexed_entry* find(std::string_view name) const noexcept;
-  /// The same, at once where it stands beside the one that was found before, whose place this is:
+  /// The same, at once where it is next to the one that was found before, whose place this is:
   /// the kernel hands out names in an order of its own, and often in this one.
   [[nodiscard]] const indexed_entry* find_beside(std::string_view name,
                                                  std::size_t& before) const noexcept;

@@ -279,7 +279,7 @@ result<void> store::impl::recover() {
   else if (!run.is_clear())
     (void)record.end().has_value();
   if (!why.empty())
-    short_of = "a restore that was cut short could not be carried to its end: " + why;
+    short_of = "an interrupted restore could not be completed: " + why;
   // Whose it was its mark says. One without is put down to the agent.
   const bool is_persons = std::ranges::any_of(others.cut_short, [](const journal_record& each) {
     return each.by == author::other && each.tool == persons_undo;

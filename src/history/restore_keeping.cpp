@@ -122,8 +122,8 @@ void restore_planner::give_up_lost() {
 
 std::string restore_planner::lost_clause(const lost_entry& each) {
   const bool is_one = each.entries == 1;
-  return (is_one ? "it does not come back"
-                 : std::to_string(each.entries) + " entries of it do not come back") +
+  return (is_one ? "it is not restored"
+                 : std::to_string(each.entries) + " entries of it are not restored") +
          ", because what was there was not held: " + std::string(reason_of(each.why));
 }
 
@@ -145,7 +145,7 @@ void restore_planner::add_missing_parents() {
     coming.push_back(each.from);
   for (const std::string& path : coming) {
     if (const std::string gone = gone_above(path); !gone.empty()) {
-      leave(path, "it does not come back, because its directory " + gone + " is gone");
+      leave(path, "it is not restored, because its directory " + gone + " is gone");
       chosen_.erase(path);
       continue;
     }

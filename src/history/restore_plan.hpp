@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What a restore has to do, and what stands in its way. Nothing here changes anything.
+// What a restore has to do, and what is in its way. Nothing here changes anything.
 
 #include "history/change_sets.hpp"
 #include "history/path_tops.hpp"

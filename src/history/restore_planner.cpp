@@ -248,10 +248,10 @@ void restore_planner::choose(const std::string& path, const placed_change& each)
   }
   if (rules_.is_unfit(path))
     return leave(path, each.present.exists()
-                           ? "it stays as it is, because an agent wrote what it was, and programs "
-                             "outside run or obey what is there"
-                           : "it does not come back, because an agent wrote it, and programs "
-                             "outside run or obey what is there");
+                           ? "it stays as it is, because an agent wrote the old content, and "
+                             "programs outside run or obey it"
+                           : "it is not restored, because an agent wrote it, and programs "
+                             "outside run or obey it");
   const bool stays_directory =
       each.wanted.kind == known_kind::directory && each.present.kind == known_kind::directory;
   if (stays_directory && each.wanted.mode == each.present.mode) {

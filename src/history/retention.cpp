@@ -201,7 +201,7 @@ result<void> store::impl::sweep_from(std::size_t first, const work_bounds& bound
   };
   const auto replace = [&] { return log.replace(all_room(), put_all); };
   result<void> done = replace();
-  // The new journal stands beside the old one for a moment. Without room for both, packs go first.
+  // The new journal is beside the old one for a moment. Without room for both, packs go first.
   if (!done && done.error().code == error_code::no_space) {
     done = packs.rewrite(is_live, 0, bounds);
     store_bytes = directory.bytes();

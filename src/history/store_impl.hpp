@@ -144,7 +144,7 @@ struct store::impl {
   std::uint64_t store_bytes = 0;   ///< what the files of the store have together
   std::string trouble;             ///< the last failure of the store, as a sentence
   bool has_complained = false;     ///< in this operation
-  std::string short_of;            ///< a restore that could not be carried to its end
+  std::string short_of;            ///< a restore that could not be completed
   bool is_full = false;            ///< something found no room
   std::int64_t next_sweep_ms = 0;  ///< of the monotonic clock
   std::list<agents_work> running;  ///< of this object
@@ -293,7 +293,7 @@ struct store::impl {
   /// Whether the files take more than they should, and dropping checkpoints may help.
   [[nodiscard]] bool is_too_long() const;
   [[nodiscard]] bool is_too_large() const;
-  /// Carries a killed restore to its end, if there is one. What cannot be is told as trouble, and
+  /// Completes a killed restore, if there is one. What cannot be is told as trouble, and
   /// not tried again. Errors: those of reading what is left of it, and of looking afterwards.
   [[nodiscard]] result<void> recover();
   /// What a restore has brought about is put down to it, and nothing else is.

@@ -696,7 +696,7 @@ class Apply(Cli):
             self.assertNotIn("to its end", looking.stderr)
             self.assertIn("moved", self.tree())
             served = run(SERVER, "--workspace", self.workspace, env=env)
-            self.assertIn("carried a change of several files that was interrupted to its end", served.stderr)
+            self.assertIn("completed an interrupted change of several files", served.stderr)
             self.assertEqual(self.tree(), {"was": (b"text\n", 0)})
 
 

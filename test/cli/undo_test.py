@@ -540,10 +540,10 @@ class Undo(unittest.TestCase):
             self.assertEqual([each["tool"] for each in running], ["startProcess"])
             self.assertTrue(running[0]["command"].startswith("sh -c echo 2 >a"), running)
         self.assertIn("still running: startProcess: sh -c", self.paddock("changes").stdout)
-        self.assertIn("goes on and may change it again: startProcess: sh -c", self.paddock("undo").stderr)
+        self.assertIn("is still running and may change it again: startProcess: sh -c", self.paddock("undo").stderr)
         notice = server.call("restore", dryRun=True)["notice"]
-        self.assertNotIn("goes on", self.paddock("history", "list").stderr)
-        self.assertRegex(notice, "startProcess sh -c .*goes on and may change it again: end it with stopProcess")
+        self.assertNotIn("still running", self.paddock("history", "list").stderr)
+        self.assertRegex(notice, "startProcess sh -c .*is still running and may change it again: end it with stopProcess")
         other = self.serve()
         notice = other.call("restore", dryRun=True)["notice"]
         self.assertRegex(notice, "another server's startProcess sh -c .*a person ends another server's with `paddock stop`")

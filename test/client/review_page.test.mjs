@@ -479,14 +479,14 @@ inBrowser("tells before an undo what stays, what is gone for good, and what goes
   await page.reload();
   await row(page, "tool.sh").waitFor();
   await ask();
-  await left.getByText("These stay as they are, or do not come back whole:").waitFor();
+  await left.getByText("These stay as they are, or are not restored whole:").waitFor();
   assert.match((await left.locator("li").allTextContents()).join(), /^tool\.shit comes back without its set-user-ID/);
   assert.match(await notes.textContent(), /^\d entr(y|ies) made in ignored directories cannot be restored once removed\.$/);
   await cancel();
 
   const end = await workspace.begin("echo 3 > a.txt");
   await ask();
-  assert.match(await notes.textContent(), / A command goes on and may change it again: echo 3 > a\.txt; /);
+  assert.match(await notes.textContent(), / A command is still running and may change it again: echo 3 > a\.txt; /);
   await cancel();
   await end();
   await ask();

@@ -393,7 +393,7 @@ TEST_F(HistoryRestore, WhatHasNoDirectoryAnyMoreStaysAway) {
     EXPECT_FALSE(tree.exists("ws/d"));
     ASSERT_EQ(back->left.size(), 2u);
     EXPECT_EQ(back->left[0].path + ' ' + back->left[0].reason,
-              "d/e it does not come back, because its directory d is gone");
+              "d/e it is not restored, because its directory d is gone");
   }
 }
 

@@ -237,7 +237,7 @@ const refused_case refused_cases[] = {
      R"("patch":"*** Begin Patch\n*** Update File: a\n@@\n-two\n+2\n@@\n-one\n+1\n*** End Patch")",
      "no_match",
      R"("path":"a","edit":1,"hash":")",
-     {"in line 1, but not after the hunk before it", "in the order of the file"}},
+     {"at line 1, but not after the hunk before it", "in the order of the file"}},
     {"a hunk that does not show what follows",
      R"("patch":"--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n one\n+x\n")",
      "no_match",

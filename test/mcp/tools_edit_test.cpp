@@ -224,7 +224,7 @@ const refusal_case refusal_cases[] = {
      R"([{"oldText":"say \"x\"","newText":"y"}])",
      "no_match",
      R"("edit":0,"nearest":{"line":1,"kind":"similar","wanted":"say \"x\"","found":"say “x”\n"},"hash":")",
-     {"only characters differ that look alike or are not seen"}},
+     {"only look-alike or invisible characters differ"}},
     {"as often as said, but which",
      "x\nx\n",
      R"([{"oldText":"x","newText":"y","occurrences":2}])",

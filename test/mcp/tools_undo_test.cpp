@@ -344,10 +344,10 @@ TEST_F(tools_undo, what_did_not_come_back_whole_is_told) {
   call("exec", R"({"command":"sh","args":["-c","echo x >a"]})");
   const auto tried = call("restore", R"({"dryRun":true})");
   ASSERT_EQ(1U, tried["left"].size()) << tried.json;
-  EXPECT_THAT(tried.string("notice"), HasSubstr("left tells what would not come back whole"));
+  EXPECT_THAT(tried.string("notice"), HasSubstr("left lists what would not be restored whole"));
   const auto got = call("restore");
   ASSERT_EQ(1U, got["left"].size()) << got.json;
-  EXPECT_THAT(got.string("notice"), HasSubstr("left tells what did not come back whole"));
+  EXPECT_THAT(got.string("notice"), HasSubstr("left lists what was not restored whole"));
 }
 
 TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
@@ -362,7 +362,7 @@ TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
   EXPECT_THAT(list->changes.front().command, StartsWith("sh -c echo x"));
   EXPECT_THAT(
       call("restore").string("notice"),
-      AllOf(HasSubstr("startProcess sh -c"), HasSubstr("goes on"), HasSubstr("stopProcess")));
+      AllOf(HasSubstr("startProcess sh -c"), HasSubstr("is still running"), HasSubstr("stopProcess")));
   EXPECT_FALSE(tree.exists("made"));
   call("writeProcess", process + R"(,"text":"go\n"})");
   EXPECT_EQ("exited",

@@ -90,13 +90,12 @@ void end_interrupted_change(const paddock::root& workspace,
     paddock::cli::complain(program, std::string(paddock::cli::foreign_record));
   if (!found)
     paddock::cli::complain(
-        program, "a change of several files that was interrupted cannot be ended: " +
+        program, "an interrupted change of several files can be neither completed nor undone: " +
                      std::string(paddock::text(found.error().code)) + "; start the server again");
   else if (*found == paddock::interrupted_change::undone)
-    paddock::cli::complain(program, "undid a change of several files that was interrupted");
+    paddock::cli::complain(program, "undid an interrupted change of several files");
   else if (*found == paddock::interrupted_change::finished)
-    paddock::cli::complain(program,
-                           "carried a change of several files that was interrupted to its end");
+    paddock::cli::complain(program, "completed an interrupted change of several files");
 }
 
 /// And so is what the commands of a killed server have left for somebody's git to run.

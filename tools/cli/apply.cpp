@@ -262,7 +262,7 @@ int run_apply(const command_options& options) {
   const root* const workspace = found->workspace.get();
   const auto patch = read_patch(options.patch);
   if (!patch) return usage;
-  // A plan for what is half done would not fit what is undone; what stands in the way is told
+  // A plan for what is half done would not fit what is undone; the obstacle is told
   // below.
   if (!options.dry_run) (void)recover_changes(*workspace, state_directory(options));
   if (has_foreign_record(*workspace)) complain(apply_command, std::string(foreign_record));

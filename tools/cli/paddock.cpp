@@ -44,7 +44,7 @@ constexpr row table[] = {{"search", cli::add_search, "Look"},
                          {"stop", cli::add_stop, cli::named_only},
                          {"demo", cli::add_demo, cli::named_only}};
 
-/// Whether the command stands behind the workspace.
+/// Whether the command follows the workspace.
 bool begins_with_workspace(std::span<char* const> words) {
   const std::string_view first = words.size() > 3 ? words[1] : "";
   return first == "-w" || first == "--workspace";

@@ -16,7 +16,7 @@ void write_option(mcp::json_writer& out, const CLI::Option& option) {
   for (const auto& name : option.get_lnames())
     out.string("--" + name);
   out.end_array();
-  // What stands behind a colon are checks, which are no part of the value's name.
+  // The checks after a colon are no part of the value's name.
   const std::string type = option.get_type_name();
   if (option.get_items_expected_max() > 0) out.member("value", type.substr(0, type.find(':')));
   out.member("group", option.get_group()).member("text", option.get_description()).end_object();

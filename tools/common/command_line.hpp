@@ -10,7 +10,7 @@
 
 namespace paddock::cli {
 
-/// Not an option for people, so it is in no help: it stands alone on the command line.
+/// Not an option for people, so it is in no help: it is alone on the command line.
 inline constexpr std::string_view describe_word = "--describe-command-line";
 
 /// The program's commands and options with their texts, as one JSON object.

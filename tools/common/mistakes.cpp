@@ -45,7 +45,7 @@ std::string option_name(const std::string& word) {
 /// Of a value that may be anything, also nothing.
 constexpr std::string_view free_text = "TEXT";
 
-/// What stands behind a colon are checks, which are no part of the value's name.
+/// The checks after a colon are no part of the value's name.
 std::string type_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   return type.substr(0, type.find(':'));

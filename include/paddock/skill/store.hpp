@@ -136,7 +136,7 @@ struct import_options {
   X(special_source, "special-source", not_regular, "the source is neither a folder nor a file; give a folder, a .zip or a .skill file")                                  \
   X(contains_destination, "contains-destination", invalid_argument, "the folder contains the directory of skills it would be copied to; choose the skill's own folder")  \
   X(bad_id, "bad-id", invalid_argument, "this cannot be the id of a skill; choose one of letters, digits and hyphens")                                                   \
-  X(id_exists, "id-exists", already_exists, "there is a skill of this id; choose another id, or ask to overwrite it")                                                    \
+  X(id_exists, "id-exists", already_exists, "there is a skill with this id; choose another id, or ask to overwrite it")                                                  \
   X(system_skill, "system-skill", read_only, "a system skill has this id and would hide the import; choose another id")                                                  \
   X(no_zip_support, "no-zip-support", unsupported, "archives are read by libzip, which cannot be loaded; install it (Debian: libzip4), or import the unpacked folder")    \
   X(archive_too_large, "archive-too-large", too_large, "the archive is too large; remove what the skill does not need")                                                  \

@@ -34,7 +34,7 @@ std::string problem_of(json_view change) {
   if (contents > 1) return "give one of edits, text and delete";
   if (has("moveTo") && (has("text") || removes)) return "moveTo goes with edits, or alone";
   if (has("paths") && (has("text") || has("moveTo") || has("ifHash")))
-    return "paths goes with edits or delete; text, moveTo and ifHash are of one path";
+    return "paths goes with edits or delete; text, moveTo and ifHash go with one path";
   return {};
 }
 

@@ -54,7 +54,7 @@ const std::string_view* missing_anchor(std::string_view text, const patch_hunk& 
   return missing != hunk.anchors.end() ? &*missing : nullptr;
 }
 
-/// Where `shown` stands in `text`: as whole lines if it does so anywhere, else the first place.
+/// Where `shown` is in `text`: as whole lines if it does so anywhere, else the first place.
 struct shown_place {
   std::uint64_t line = 0;
   bool is_whole = false;
@@ -101,14 +101,14 @@ std::string misplaced(std::string_view text, const patch_hunk& hunk, const shown
            "\\ No newline at end of file out";
   if (belongs_to_top(hunk) && where.line != 0)
     return " begins at line 1 and shows no line before its change, so it belongs to the beginning "
-           "of the file, but its lines stand in line " +
+           "of the file, but its lines are at line " +
            line + "; show the line before them, if it belongs there";
   if (belongs_to_end(hunk))
     return " shows no line after its change, so it belongs to the end of the file, but its lines "
-           "stand in line " +
+           "are at line " +
            line + " with others after them; if it belongs there, show the next line, too: \"" +
            shown(line_after(text, hunk, where.line)) + "\"";
-  return " shows lines that stand in line " + line +
+  return " shows lines that are at line " + line +
          ", but not after the hunk before it and the lines after @@; give hunks in the order of "
          "the file";
 }
@@ -156,10 +156,10 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
   if (failure.code == error_code::no_match)
     if ((out.nearest = applied_place(text, hunks, failure.hunk, after, bounds))) return applied();
   if (failure.code == error_code::too_large) {
-    out.words += " and those before it take too much work to place: their lines stand nearly "
-                 "everywhere; show lines that stand once, or give fewer hunks in a call";
+    out.words += " and those before it take too much work to place: their lines occur nearly "
+                 "everywhere; show lines that occur once, or give fewer hunks in a call";
   } else if (failure.code == error_code::ambiguous && !before.empty()) {
-    out.words += " shows lines that stand in several places (" +
+    out.words += " shows lines that occur in several places (" +
                  lines_text(failure.lines, failure.lines.size()) +
                  "); show more of the lines around the change";
   } else if (before.empty() && missing_anchor(text, hunk, bounds) != nullptr) {

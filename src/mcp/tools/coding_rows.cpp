@@ -191,8 +191,8 @@ constexpr std::array added{
              R"({"to":"start","paths":["src"],"dryRun":true})", "restore fewer paths",
              toolset::coding},
     tool_row{"startProcess", "Start process",
-             "Start a program that goes on, as a server or a watcher, and see the beginning of its "
-             "output. For one that ends by itself use exec.",
+             "Start a program that keeps running, as a server or a watcher, and see the beginning "
+             "of its output. For one that ends by itself use exec.",
              process_rows::start, process_rows::start_schema, opens_world, effect::attends,
              start_process, R"({"command":"npm","args":["run","dev"],"until":"ready|listening"})",
              less_hint, toolset::coding},

@@ -17,7 +17,7 @@ namespace {
 /// One entry after the other into a text that is kept, because a listing has thousands.
 class entry_writer {
 public:
-  /// `directory` as the caller named it: what stands before a name in a path for other tools.
+  /// `directory` as the caller named it: the part before a name in a path for other tools.
   explicit entry_writer(std::string_view directory) {
     if (directory == "." || directory == "./") return; // the workspace: names alone will do
     append_json_string(prefix_, encode_name(directory));

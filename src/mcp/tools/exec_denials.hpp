@@ -21,7 +21,7 @@ struct error_words {
   std::string_view said;
 };
 
-/// Whether it stands in what was kept of standard error, at either end.
+/// Whether the kept part of standard error has it, at either end.
 [[nodiscard]] bool complains(const command_outcome& o, std::string_view phrase);
 [[nodiscard]] bool complains(const command_outcome& o, const error_words& of);
 /// How the reader gets what an option of paddock-mcp allows: "a person can start the server with

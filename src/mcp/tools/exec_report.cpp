@@ -167,7 +167,7 @@ std::string describe(const root& root, const command& run, const command_outcome
     message +=
         "did not end within " + std::to_string(run.timeout_ms) +
         " ms and was killed with everything it had started; give a longer timeout or do less" +
-        (kept.starts_processes ? ", or use startProcess if it is to go on" : "") +
+        (kept.starts_processes ? ", or use startProcess if it should keep running" : "") +
         command_hint(root, run, o, hint_reader::model);
   else if (o.ended == ending::cancelled)
     message += "was cancelled";
@@ -187,7 +187,7 @@ error_code code_of(const command_outcome& o) {
 }
 
 constexpr const char* left_running =
-    "what it left running was ended with it; use startProcess for what is to go on";
+    "what it left running was ended with it; to keep something running, use startProcess";
 
 /// What the fence had to do about protected names, and what was ended with the command, for a model
 /// to understand; empty: nothing.

@@ -110,8 +110,8 @@ std::string failure_text(const error& e, std::string_view subject, std::string_v
   if (!message.empty()) message += ": ";
   if (is_out_of_memory(e)) return message.append(memory_advice(e.code));
   if (e.code == error_code::conflict && std::string_view(e.operation) == content_lock_operation)
-    return message + "another process has held the lock for changes of files for more than 5 "
-                     "seconds; try again later, or ask a person which process has `locks` of "
+    return message + "another process has held the lock on file changes for more than 5 "
+                     "seconds; try again later, or ask a person which process has `locks` in "
                      "Paddock's state directory open";
   const bool is_of_rule = e.code == error_code::write_protected && *e.operation != '\0';
   const protected_name rule{.name = is_of_rule ? e.operation : ""};

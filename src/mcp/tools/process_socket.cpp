@@ -104,7 +104,7 @@ void write_end(json_writer& out, const process_status& status) {
 std::string page_from(const process& from, std::uint64_t offset) {
   const auto page =
       from.read({.from = offset, .bytes_max = socket_page_bytes, .cursor = process_cursor::stays});
-  if (!page) return socket_refusal("it has not written so much");
+  if (!page) return socket_refusal("it has not written that much");
   json_writer out;
   out.begin_object().member("output", page->bytes);
   out.key("from").unsigned_integer(page->from);

@@ -100,7 +100,7 @@ void write_ending(json_writer& out, const process_status& status, std::string no
   if (outcome.ended == ending::timed_out)
     add("it ran for as long as the server allows, and was ended");
   if (outcome.ended == ending::exited && outcome.leftovers_killed)
-    add("what it left running was ended with it; start what is to go on by itself, with another "
+    add("what it left running was ended with it; to keep something running, start it with another "
         "startProcess");
   for (const std::string& each : notices_of(outcome))
     add(each);

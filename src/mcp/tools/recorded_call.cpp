@@ -166,7 +166,7 @@ recorded_call::recorded_call(workspace_state& state, call& c, const tool_row& ro
   if (row.effect != effect::writes || c.arguments()["dryRun"].boolean().value_or(false)) return;
   c.may_block();
   std::vector<std::string> paths = paths_of(*state.root, c);
-  // What another call has left half done is carried to its end by the next one of its kind.
+  // The next call of its kind completes a change that another has left half done.
   if (row.name == "applyChanges")
     std::ranges::move(interrupted_paths(*state.root, state.options.state_directory),
                       std::back_inserter(paths));

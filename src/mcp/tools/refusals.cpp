@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t searched_bytes_max = std::size_t{32} * 1024 * 1024;
 constexpr std::string_view no_time_left =
-    "; no time was left to look for what is like it; search the file for the place";
+    "; there was no time left to look for similar text; search the file for the place";
 
 /// A line of text, with what cannot be seen in it escaped as in JSON.
 std::string quoted(std::string_view line) {
@@ -65,7 +65,7 @@ std::string times(std::uint64_t count) {
 std::string advice_on_places(const edit_step& step, const edit_failure& failure) {
   if (failure.matched == text_matching::white_space)
     return " but for white space, which has to be one place; give more of the text around the one "
-           "that is meant, or its text exactly as it stands there";
+           "that is meant, or its text exactly as it is there";
   if (step.near_line && failure.occurrences > 1)
     return ", and no one of them is the nearest to line " + std::to_string(*step.near_line + 1) +
            "; give the line of the one that is meant, or more of the text around it";
@@ -165,18 +165,18 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
                      std::string_view given, const work_bounds& bounds) {
   if (!nearest && !bounds.check()) return std::string(no_time_left);
   if (!nearest && text.size() > searched_bytes_max)
-    return "; the file is too large to look for what is like it; search the file for the place";
+    return "; the file is too large to look for similar text; search the file for the place";
   if (!nearest)
-    return ", and nothing is like it; read the file again, or search the file for the place";
+    return ", and nothing resembles it; read the file again, or search the file for the place";
   const std::string line = std::to_string(nearest->line + 1);
   if (nearest->kind == near_miss_kind::already_applied)
-    return ", but the new text is in line " + line +
-           ": the change seems to be made already; leave it out";
+    return ", but the new text is at line " + line +
+           ": the change seems to have been made already; leave it out";
   std::string words =
       "; the nearest place is line " + line +
       (nearest->kind == near_miss_kind::white_space ? ", where only white space differs"
-       : nearest->looks_alike ? ", where only characters differ that look alike or are not seen, "
-                                "such as quotes, dashes and blanks beyond ASCII"
+       : nearest->looks_alike ? ", where only look-alike or invisible characters differ, such "
+                                "as quotes, dashes and blanks beyond ASCII"
                               : ", which is similar");
   if (!nearest->wanted.empty())
     words += line_there(*nearest) + " and " + std::string(given) + line_wanted(*nearest);

@@ -197,10 +197,11 @@ std::string running_notice(const std::vector<history::running_command>& running)
   }
   if (running.size() > told_max)
     text += " and " + std::to_string(running.size() - told_max) + " more";
-  return text + (running.size() == 1 ? " goes" : " go") + " on and may change it again: " +
+  return text + (running.size() == 1 ? " is" : " are") +
+         " still running and may change it again: " +
          (is_process ? "end it with stopProcess (listProcesses names it)" : "let it end") +
          (is_elsewhere ? " (a person ends another server's with `paddock stop`)" : "") +
-         ", then restore once more";
+         ", then restore again";
 }
 
 notice_text notice_of(const history::restore_outcome& done, bool is_trial, bool is_forced,
@@ -215,9 +216,9 @@ notice_text notice_of(const history::restore_outcome& done, bool is_trial, bool 
   if (done.left_total != 0)
     notice.add(
         is_trial
-            ? "left tells what would not come back whole, would stay, or is known only once it is "
+            ? "left lists what would not be restored whole, would stay, or is known only once "
               "opened"
-            : "left tells what did not come back whole, or stays");
+            : "left lists what was not restored whole, or stays");
   notice.add(encode_name(done.kept));
   notice.add(encode_name(left_outside));
   if (!done.running.empty()) notice.add(running_notice(done.running));
@@ -245,8 +246,8 @@ tool_result checkpoint(workspace_state& state, call& c) {
   notice_text notice;
   if (made->unread != 0)
     notice.add(std::to_string(made->unread) +
-               " files are not read yet, and what is changed of them before they are "
-               "cannot be brought back; healthCheck says how far the reading is");
+               " files are not read yet, and changes to them before then cannot be undone; "
+               "healthCheck says how many have been read");
   notice.write(out.writer(), *store);
   return out.take();
 }

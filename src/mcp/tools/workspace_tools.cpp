@@ -120,7 +120,7 @@ std::string home_words(const root& root, std::string_view path) {
   return "~ is not expanded, and nothing here has that name; write a path in the workspace, such "
          "as " +
          (rest.empty() ? std::string(".") : shown(rest)) + ", or ./" + shown(path) +
-         " if a directory of that name is meant";
+         " if a directory with that name is meant";
 }
 
 std::optional<tool_result> refuse_home(const root& root, std::string_view path) {

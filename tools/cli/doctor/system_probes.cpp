@@ -309,7 +309,7 @@ constexpr std::array table{
     probe{"mount_setattr", "a command has a root directory with what it may reach, and nothing else",
           "Landlock alone holds that; where that is missing too, commands are refused",
           need::optional, look_mount_setattr},
-    probe{"history directory", "what is changed with --tools coding can be taken back",
+    probe{"history directory", "changes made with --tools coding can be undone",
           "nothing can be undone; name another directory with paddock-mcp --history DIR",
           need::optional, look_history},
 };

@@ -63,7 +63,7 @@ int run_map(const map_arguments& options) {
                               (unread == 1 ? "" : " and others"));
   if (map->truncated)
     complain(map_command, map->coverage.ended_early
-                              ? "not everything was looked at, because a bound was met"
+                              ? "not everything was read, because a limit was reached"
                               : "not everything is shown; give a larger --bytes, or a path further "
                                 "down");
   return success;

@@ -177,7 +177,7 @@ std::string any_of(const std::vector<std::string>& expressions, bool fixed) {
   return all;
 }
 
-/// With -e all that stands alone is a path.
+/// With -e all positional arguments are paths.
 void take_expressions(search_arguments& options) {
   if (options.expressions.empty()) return;
   if (options.given_pattern->count() > 0)

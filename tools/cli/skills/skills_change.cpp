@@ -209,7 +209,7 @@ subcommand add_skills_import(CLI::App& skills) {
       ->type_name("ID");
   parser->add_flag_callback(
       "--overwrite", [options] { options->how.overwrite = overwrite::replace; },
-      "Replace a user skill of this id");
+      "Replace a user skill with this id");
   return {parser, [options] { return run_import(*options); }};
 }
 

@@ -97,8 +97,8 @@ void complain_of_rest(std::string_view program, const open_history_result& opene
     complain(program,
              without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
   if (!done.running.empty())
-    complain(program, "an agent's command goes on and may change it again: " +
-                          running_text(done.running) + "; when it has ended, undo once more");
+    complain(program, "an agent's command is still running and may change it again: " +
+                          running_text(done.running) + "; undo again when it has ended");
   if (done.conflicts.empty() || is_forced) return;
   const std::uint64_t stay = done.conflicts_total - done.conflicts_of_others;
   const std::string others = "give --force to overwrite those changes";

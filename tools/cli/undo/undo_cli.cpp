@@ -197,7 +197,7 @@ std::string near_changes(const open_history_result& opened, const std::string& g
   for (const std::string_view each : near)
     text.append(text.empty() ? "; did you mean " : " or ")
         .append(without_controls(from_current(opened.current, std::string(each))));
-  return text.empty() ? "; `paddock changes` tells what has" : text + "?";
+  return text.empty() ? "; `paddock changes` shows what has" : text + "?";
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the pages say, and in which language: tables of texts. A function takes what stands in the middle of it.
+// What the pages say, and in which language: tables of texts. A function takes the part in the middle.
 
 const tables = {
   en: {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every text of the page in both languages. A function takes what stands in the middle of it.
+// Every text of the page in both languages. A function takes the part in the middle.
 
 import { speak } from "./language.js";
 
@@ -68,9 +68,9 @@ const english = {
   undoText: (count, name) => `${count === 1 ? "1 entry goes back to how it was" : `${count} entries go back to how they were`} at “${name}”: content, mode and place. What was created since is removed.`,
   undoHunkText: (name) => `The lines of this part become what they were at “${name}”. The rest of the file stays as it is.`,
   undoBlocked: "Nothing is undone like this.",
-  undoLeft: "These stay as they are, or do not come back whole:",
+  undoLeft: "These stay as they are, or are not restored whole:",
   undoLost: (count) => `${entries(count)} made in ignored directories cannot be restored once removed.`,
-  undoRunning: (command) => `A command goes on and may change it again: ${command}`,
+  undoRunning: (command) => `A command is still running and may change it again: ${command}`,
   undoCommits: (repository, from, to) => `Git's commits stay in ${repository}: HEAD went from ${from} to ${to}, and git reflog names the steps.`,
   undoNothing: "There is nothing to undo: everything is as it was.",
   undoNow: "Undo",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every text of the page in both languages. A function takes what stands in the middle of it.
+// Every text of the page in both languages. A function takes the part in the middle.
 
 import { speak } from "./language.js";
 
