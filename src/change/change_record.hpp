@@ -4,9 +4,9 @@
 // The record of a change under way, as a value and as bytes. Pure.
 //
 // A record is a line with its version, then sections with a checksum each: the plan, written before
-// anything else happens; the stamps of the staged entries, after which the change is carried to its
-// end; the directories it made; and that it is taken back. A section that is not whole does not
-// count.
+// anything else happens; the stamps of the staged entries, after which the change will be
+// completed; the directories it made; and that it is taken back. A section that is not whole does
+// not count.
 
 #include "change/plan.hpp"
 
@@ -21,7 +21,7 @@ namespace paddock {
 
 struct change_record {
   change_plan plan{};
-  bool is_staged = false;              ///< everything is staged: the change is carried to its end
+  bool is_staged = false;              ///< everything is staged: the change will be completed
   std::vector<entry_stamp> staged{};   ///< by the step; empty for steps that stage nothing
   std::vector<known_directory> made{}; ///< by this change, listed before anything is put into them
   bool goes_back = false;              ///< it failed and is taken back

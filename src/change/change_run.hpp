@@ -3,8 +3,8 @@
 
 // Carries a plan out, all of it or none: everything that comes is made ready first, then renames
 // bring it about, in directories that are held from the first look on. What fails is taken back.
-// With a record, a change that was killed is carried to its end by whoever comes next, once all was
-// made ready; before that nothing of it was made.
+// With a record, the next process completes a change that was killed, if all was made ready; before
+// that nothing of it was made.
 
 #include "change/asked_rules.hpp"
 #include "change/change_log.hpp"

@@ -112,7 +112,7 @@ error change_run::give_up(const error& why) {
     finish_directories();
     if (const auto synced = sync_touched(); !synced && !torn_by_) torn_by_ = synced.error();
   }
-  // A kill while clearing up must not have the rest carried to its end.
+  // A kill while clearing up must not have the rest completed.
   const bool is_marked = log_ == nullptr || !may_be_staged_ || log_->add_way_back().has_value();
   is_clear_ = clear();
   if (torn_by_) report_plan(plan_);

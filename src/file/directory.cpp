@@ -23,7 +23,7 @@
 namespace paddock {
 namespace {
 
-/// Where a byte of UTF-8 stands in UTF-16 code unit order. That is byte order except that
+/// Where a byte of UTF-8 belongs in UTF-16 code unit order. That is byte order except that
 /// characters beyond U+FFFF, whose lead bytes are F0 and above, come before U+E000 to U+FFFF, whose
 /// lead bytes are EE and EF.
 constexpr unsigned char utf16_rank(unsigned char byte) {

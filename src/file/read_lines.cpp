@@ -154,7 +154,7 @@ std::int64_t from_front(std::int64_t bound, std::int64_t total) {
   return bound >= 0 ? bound : std::max<std::int64_t>(0, total + bound);
 }
 
-/// Whether nothing stands behind the last newline, where that is no line.
+/// Whether nothing follows the last newline, where that is no line.
 result<bool> has_no_last_line(int fd, std::uint64_t size, line_breaks breaks) {
   if (breaks == line_breaks::separate) return false;
   if (size == 0) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Removing whatever stands at a place, with everything in it.
+// Removing whatever is at a place, with everything in it.
 
 #include <paddock/file/directory.hpp>
 #include <paddock/path/root.hpp>

@@ -70,7 +70,7 @@ constexpr block blocks[] = {
 };
 
 /// Alphabets of which each letter turns into one, so that words written in them stay words. They
-/// may stand there several times.
+/// may be there several times.
 struct alphabet {
   char32_t first;
   char32_t last;

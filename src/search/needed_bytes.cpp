@@ -152,7 +152,7 @@ std::vector<run> runs_of(const std::vector<part>& parts, std::size_t places_max)
     put();
     const bool is_whole = each.bytes && each.least == each.most && each.least <= places_max;
     if (is_whole) continue;
-    runs.emplace_back(); // more of them may stand in between
+    runs.emplace_back(); // more of them may be in between
     put();
   }
   return runs;

@@ -10,7 +10,7 @@
 
 namespace paddock {
 
-/// The bytes that may stand in one place.
+/// The bytes that may be in one place.
 using byte_class = std::bitset<256>;
 
 /// The rarest of such bytes in source code, at most `places_max` of them; empty: there are none

@@ -176,7 +176,7 @@ result<staging::outcome> staging::publish(const component& id, overwrite existin
     hidden_.made = *std::move(old);
     // The old one is removed soon; it must not be found in its place without its files.
     if (wanted != durability::none) PADDOCK_CHECK(sys::fsync(user_));
-    return outcome::replaced; // what stands at the hidden name now is the old one
+    return outcome::replaced; // the entry at the hidden name is the old one now
   }
   return error{error_code::conflict, 0, "publish"};
 }

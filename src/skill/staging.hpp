@@ -71,7 +71,7 @@ private:
   int user_ = -1;
   staging_record record_;
   file_descriptor fd_;
-  own_entry hidden_; ///< what stands at the hidden name: the new directory, later what it replaced
+  own_entry hidden_; ///< at the hidden name: the new directory, later what it replaced
   bool armed_ = true;
 };
 

@@ -3,7 +3,7 @@
 
 // What tells the hidden directory of a killed change of skills from one that somebody else has
 // given such a name: a file of the same name in the state directory, out of reach of the workspace.
-// It is locked while the change lives, and lists the objects that may stand at the hidden name. It
+// It is locked while the change lives, and lists the objects that may be at the hidden name. It
 // is not synchronised: after a power cut the directory may stay.
 
 #include "file/leftover.hpp"
@@ -19,15 +19,15 @@ namespace paddock {
 
 class staging_record {
 public:
-  /// To be made before anything stands at the hidden name in `user`, which has to outlive it. Where
+  /// To be made before anything is at the hidden name in `user`, which has to outlive it. Where
   /// the state directory is not named, or cannot be used, there is no record.
   staging_record(const root& base, const std::string& state_directory, int user,
                  const component& hidden);
   staging_record(staging_record&&) = default;
   staging_record& operator=(staging_record&&) = delete;
-  ~staging_record(); ///< removes the file, unless something stands at the hidden name
+  ~staging_record(); ///< removes the file, unless something is at the hidden name
 
-  /// Says that this object may stand at the hidden name from now on.
+  /// Says that this object may be at the hidden name from now on.
   void add(const file_status& object) const;
 
 private:

@@ -39,7 +39,7 @@ struct skill_store::state {
 /// Whether a directory of skills has an entry of this name.
 [[nodiscard]] bool has_entry(const skill_directory& in, const component& id);
 
-/// What stands in the user's directory after a change. With errors in its frontmatter it has
+/// The entry in the user's directory after a change. With errors in its frontmatter it has
 /// neither name nor description. Errors: those of reading it; the change has happened all the same.
 [[nodiscard]] result<skill> describe_changed(const root& base, const skill_store_options& options,
                                              const component& id);

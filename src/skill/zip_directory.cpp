@@ -8,7 +8,7 @@
 namespace paddock::zip {
 namespace {
 
-// Sizes of the fixed parts of the records, and where the lengths stand in them (APPNOTE 4.3).
+// Sizes of the fixed parts of the records, and where the lengths are in them (APPNOTE 4.3).
 constexpr std::size_t end_size = 22;
 constexpr std::size_t comment_max = 0xFFFF;
 constexpr std::size_t locator_size = 20;

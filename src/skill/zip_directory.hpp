@@ -55,7 +55,7 @@ struct raw_entry {
 
 /// Whether the entries fill the archive from its first byte to the directory, each with a local
 /// header that says the same as the directory. Then every reader finds the same entries, whether it
-/// begins at the end, at the beginning, or corrects offsets for what stands in front.
+/// begins at the end, at the beginning, or corrects offsets for the bytes in front.
 [[nodiscard]] bool is_without_gaps(std::string_view archive, const directory_end& end,
                                    const std::vector<raw_entry>& entries);
 

@@ -118,11 +118,11 @@ private:
     return *has_pairs_alone_;
   }
 
-  /// That of what stands before, or else behind.
+  /// That of the text before, or else behind.
   [[nodiscard]] std::string_view break_of_neighbours() const {
     const std::size_t before = out_.rfind('\n');
     bool is_pair = before != std::string::npos && before > 0 && out_[before - 1] == '\r';
-    // At the beginning what stands behind tells, and where nothing does, what was removed.
+    // At the beginning the text behind decides, and without any, what was removed.
     if (before == std::string::npos && !lines_.empty())
       is_pair = lines_[at_ < lines_.size() ? at_ : 0].ends_with("\r\n");
     return is_pair ? "\r\n" : "\n";

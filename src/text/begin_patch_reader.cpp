@@ -36,7 +36,7 @@ public:
   /// All that are in the text. Precondition: one is.
   [[nodiscard]] patch_result read() {
     std::vector<file_patch> files;
-    bool is_first = true; // what stands before it may be white space, also in its own line
+    bool is_first = true; // only white space may precede it, also in its own line
     for (; !lines_.is_over(); lines_.skip()) {
       if (lines_.begins("diff --git ") ||
           (lines_.begins_file() && lines_.line(2).starts_with("@@ -")))
@@ -138,7 +138,7 @@ private:
     for (; lines_.begins("@@"); lines_.skip()) {
       std::string_view anchor = lines_.line().substr(2);
       if (anchor.starts_with(' ')) anchor.remove_prefix(1);
-      // Numbers of the unified format stand in no file, and models count badly.
+      // Numbers of the unified format are in no file, and models count badly.
       if (!anchor.empty() && !has_hunk_numbers(anchor)) hunk.anchors.push_back(anchor);
     }
     for (; !lines_.is_over() && !lines_.begins("@@") && !lines_.begins("*** ") && !is_end();

@@ -202,7 +202,7 @@ private:
   /// What a blank at an end of the old text is.
   enum class edge : std::uint8_t { divides_words, may_be_anywhere };
 
-  /// Where the old text stands in what `add` leaves of both.
+  /// Where the old text is in what `add` leaves of both.
   [[nodiscard]] std::optional<line_span> of_squeezed(squeezed_places::squeeze add,
                                                      edge at_ends) const {
     std::string wanted, squeezed;

@@ -13,10 +13,10 @@
 namespace paddock {
 namespace {
 
-/// Of a run of changed lines that could as well stand further down, the last place.
+/// Of a run of changed lines that could as well be further down, the last place.
 void slide_down(const std::vector<std::uint32_t>& numbers, std::vector<bool>& is_changed,
                 const std::vector<bool>& is_changed_there) {
-  std::size_t there = 0; // the line of the other text that stands beside `end`
+  std::size_t there = 0; // the line of the other text beside `end`
   const auto skip = [&] {
     while (there < is_changed_there.size() && is_changed_there[there])
       ++there;
@@ -31,7 +31,7 @@ void slide_down(const std::vector<std::uint32_t>& numbers, std::vector<bool>& is
     std::size_t begin = end;
     while (end < numbers.size() && is_changed[end])
       ++end;
-    // Only where nothing of the other text stands beside: an exchange of lines has its place.
+    // Only where nothing of the other text is beside: an exchange of lines has its place.
     while (end < numbers.size() && numbers[begin] == numbers[end] &&
            !(there < is_changed_there.size() && is_changed_there[there])) {
       is_changed[begin++] = false;

@@ -60,7 +60,7 @@ public:
   }
   ~memory_share() { give_back(); }
 
-  /// Takes so many bytes more. Where there are not enough, a share that holds nothing waits for
+  /// Takes this many bytes more. If there are not enough, a share that holds nothing waits for
   /// others; one that holds something fails at once, because others may wait for what it holds.
   /// Whoever holds a second share of the same budget must not wait either: `work_bounds::held` says
   /// how much it holds. Without a budget in `bounds` everything can be had. Errors: too_large (more

@@ -63,7 +63,7 @@ struct command {
   /// working directory. The working directory has to be in it or in another path that the policy
   /// names.
   int workspace = -1;
-  /// Read for the command from when its program runs, and given to it through a pipe; borrowed.
+  /// Read once the program runs, and passed to it through a pipe; borrowed.
   /// What the command does not take is lost. A terminal is read only while this process is in its
   /// foreground. -1: the input is /dev/null. For `run` alone.
   int input = -1;
@@ -79,10 +79,10 @@ struct command {
   capture err = capture::keep;
   output_streams streams = output_streams::apart;
 
-  /// A directory that the command cannot reach, of this user's programs alone, absolute. There it
-  /// is noted what to look for in the workspace when the command has ended: should this process be
-  /// killed before, the next command there looks, or end_killed_commands; and what commands of
-  /// other processes make meanwhile is known. Empty, or where it cannot be used: neither is.
+  /// An absolute directory that the command cannot reach and only this user's programs use. A note
+  /// there says what to look for in the workspace when the command has ended: if this process is
+  /// killed before, the next command looks, or end_killed_commands; and it shows what commands of
+  /// other processes make meanwhile. Empty, or if it cannot be used: neither happens.
   std::string state_directory{};
 
   /// A file with a lock of flock(2) that is to last until everything of the command has ended, also

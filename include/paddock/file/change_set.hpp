@@ -15,10 +15,10 @@
 ///
 /// With a `state_directory`, outside of the workspace, a record there says what is under way. Of a
 /// process that was killed, it stays. The next `apply_changes` on that workspace, or
-/// `recover_changes`, carries a change to its end of which everything was made ready, and removes
-/// what is left of any other. A process that still works on its change holds a lock beside the
-/// record and is waited for. Nothing in the workspace is ever taken for a record: what is called
-/// `.paddock-changes` there, as records of earlier versions were, is left alone. What somebody else
+/// `recover_changes`, completes the change if everything for it had been prepared, and otherwise
+/// removes its remains. A process that still works on its change holds a lock beside the record,
+/// and others wait for it. Nothing in the workspace is ever taken for a record: an entry called
+/// `.paddock-changes`, as records of earlier versions were, is left alone. What somebody else
 /// has changed in the meantime stays as they left it.
 ///
 /// Not guaranteed: without a `state_directory`, or where it cannot be used, anything after a kill;
@@ -133,8 +133,8 @@ enum class interrupted_change : std::uint8_t {
 [[nodiscard]] result<interrupted_change>
 recover_changes(const root& root, std::string_view state_directory, const work_bounds& bounds = {});
 
-/// The paths of a change that a killed process has left, which is to be carried to its end: for who
-/// keeps account of who has changed what.
+/// The paths of a change that a killed process has left to be completed: for a record of who
+/// changed which file.
 [[nodiscard]] std::vector<std::string> interrupted_paths(const root& root,
                                                          std::string_view state_directory);
 

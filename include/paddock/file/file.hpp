@@ -14,8 +14,8 @@
 /// operation starts again from the new content. The temporary file has no name until it is complete
 /// where the file system allows that; elsewhere, or between getting a name and the rename, a killed
 /// process leaves a file named `.paddock-tmp-` and 32 hexadecimal digits. That is an ordinary file,
-/// listed and kept, because anybody can make one of that name. A failed operation also removes the
-/// parent directories that it has made.
+/// listed and kept, because anybody can make one with that name. A failed operation also removes
+/// the parent directories that it has made.
 ///
 /// Not guaranteed: durability after power loss unless `durability` asks for it; what is removed may
 /// come back then.

@@ -165,7 +165,7 @@ inline std::vector<diagnostic> validate(std::string_view skill_md, std::string_v
     detail::check_entry(e, found);
     detail::check_metadata(block, e, full, found);
   }
-  // By place. Nearly sorted already: only the few that reading found stand before those of the
+  // By place. Nearly sorted already: only the few that reading found precede those of the
   // keys.
   const auto is_before = [](const diagnostic& a, const diagnostic& b) {
     return a.line != b.line ? a.line < b.line : a.column < b.column;

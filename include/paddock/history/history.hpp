@@ -134,7 +134,7 @@ class store : public std::enable_shared_from_this<store> {
 public:
   /// Errors: denied_by_policy (the directory lies in the workspace, or others may write it),
   /// not_a_directory, unsupported (of a version to come; no xxHash), permission_denied,
-  /// no_space, io; the detail says what to do. A restore that was killed is carried to its end.
+  /// no_space, io; the detail says what to do. A restore that was killed is completed.
   static result<std::shared_ptr<store>, detailed_error>
   open(std::shared_ptr<const root> workspace, options how, session by = session::serve);
   ~store();

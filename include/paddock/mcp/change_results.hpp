@@ -44,8 +44,8 @@ void write_reasons(json_writer& out, std::string_view name,
 void write_running(json_writer& out, const std::vector<history::running_command>& running);
 
 /// What changed in a file, or in the target of a link: from the state before to the state after, as
-/// the store has them. Empty where neither is one or both are the same. Nothing: binary, or the
-/// store does not have it.
+/// the store has them. Empty: neither state is a file or a link, or both are the same. Nothing: the
+/// content is binary, or the store does not have it.
 [[nodiscard]] std::optional<unified_diff_text>
 diff_of_change(history::store& store, const history::change& each,
                std::size_t bytes_max = std::numeric_limits<std::size_t>::max());

@@ -55,7 +55,7 @@ struct http_server_options {
   std::vector<std::string> allowed_hosts{};   ///< "name" or "name:port", beside the loopback names
   std::vector<std::string> allowed_origins{}; ///< "https://host[:port]"; they get CORS headers
 
-  /// Fewer where the process may not have so many descriptors. When all are taken, requests that
+  /// Fewer if the process may not have that many descriptors. When all are taken, requests that
   /// are slow to arrive and idle connections give way; other requests get 503.
   unsigned connections_max = 1024;
   unsigned calls_running_max = 32; ///< each on a thread of its own

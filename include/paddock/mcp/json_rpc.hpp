@@ -66,7 +66,7 @@ struct message {
 /// Tells what `value` is. A response (result or error without a method) is not looked at further.
 [[nodiscard]] message classify(json_view value);
 
-/// What a request gets in place of a result.
+/// What a request gets instead of a result.
 struct rpc_failure {
   rpc_error code = rpc_error::internal_error;
   std::string message{}; ///< for the people behind the client

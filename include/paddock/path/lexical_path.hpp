@@ -85,12 +85,12 @@ namespace paddock {
   return path.substr(path.rfind('/') + 1); // npos + 1 == 0
 }
 
-/// What stands before the first slash: "a" of "a/b", "" of "/a", all of "a".
+/// The part before the first slash: "a" of "a/b", "" of "/a", all of "a".
 [[nodiscard]] constexpr std::string_view first_component(std::string_view path) noexcept {
   return path.substr(0, path.find('/'));
 }
 
-/// What stands before the last component, without the slashes between them: "a" of "a/b/", "/" of
+/// The part before the last component, without the slashes between them: "a" of "a/b/", "/" of
 /// "/a" and of "/", "" of "a".
 [[nodiscard]] constexpr std::string_view parent(std::string_view path) noexcept {
   const std::string_view trimmed = path.substr(0, path.find_last_not_of('/') + 1);
@@ -154,7 +154,7 @@ strip_root_prefix(std::string_view absolute, std::string_view root) noexcept {
 
 namespace detail {
 
-/// Whether UTF-8 for a code point in U+EF80..U+EFFF stands at `at` (EE BE 80 .. EE BF BF).
+/// Whether UTF-8 for a code point in U+EF80..U+EFFF is at `at` (EE BE 80 .. EE BF BF).
 [[nodiscard]] constexpr bool is_escape_at(std::string_view text, std::size_t at) noexcept {
   if (text.size() - at < 3 || text[at] != '\xEE') return false;
   return (text[at + 1] == '\xBE' || text[at + 1] == '\xBF') &&

@@ -82,7 +82,7 @@ struct protected_name {
   X(".agents/sys.skills",   read_only, "the application, whose own skills they are")
 // clang-format on
 
-/// What an error names in place of a rule where an entry is git's own: what makes a directory a
+/// What an error names instead of a rule where an entry is git's own: what makes a directory a
 /// repository (`.git/HEAD`), and directories that git alone moves. No list has this name.
 inline constexpr const char* git_own_name = ".git/";
 

@@ -55,7 +55,7 @@ enum class looked_at : std::uint8_t {
   all,
   some,       ///< it ended early, or something in it could not be read
   none,       ///< it ended before
-  unreadable, ///< it could not be opened, or not be read to its end
+  unreadable, ///< it could not be opened, or not be read whole
 };
 
 struct map_line {

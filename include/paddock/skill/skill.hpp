@@ -15,7 +15,7 @@
 namespace paddock {
 
 enum class skill_source : std::uint8_t {
-  system, ///< read-only; wins over a user skill of the same id
+  system, ///< read-only; wins over a user skill with the same id
   user,
 };
 

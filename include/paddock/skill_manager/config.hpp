@@ -69,7 +69,7 @@ struct stdio_entry {
 struct http_entry {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
-  /// Header and the variable that holds its value, so that no secret stands in the file.
+  /// Header and the variable that holds its value, so no secret is in the file.
   std::vector<std::pair<std::string, std::string>> headers_from_environment;
   mcp::http_kind kind = mcp::http_kind::automatic;
   mcp::address_policy addresses = mcp::address_policy::public_only;
@@ -144,7 +144,7 @@ struct config {
   std::vector<setting> settings;
   std::vector<config_problem> warnings; ///< what has no effect
 
-  /// The expert of that name; null when there is none.
+  /// The expert with that name; null when there is none.
   [[nodiscard]] const expert* find(std::string_view name) const noexcept;
 };
 

@@ -70,7 +70,7 @@ struct edit_failure : error {
   std::size_t step = 0;
   std::uint64_t occurrences = 0;                ///< of its old text, after the steps before
   std::vector<std::uint64_t> lines{};           ///< of the first `lines_max` of them
-  text_matching matched = text_matching::exact; ///< how it stands in these
+  text_matching matched = text_matching::exact; ///< how it matches these
   static constexpr std::size_t lines_max = 100;
 };
 
@@ -230,7 +230,7 @@ private:
     else
       write_anew(matches, replacement_of, bytes);
     text_ = owned_;
-    known_ = matches.front(); // what stands before stays
+    known_ = matches.front(); // the text before stays
     places_.push_back(
         {.line = shifts.forward(matches.front().line), .occurrences = matches.size()});
     places_left_ -= matches.size();
@@ -238,7 +238,7 @@ private:
     return {};
   }
 
-  /// Precondition: the outcome has so many bytes.
+  /// Precondition: the outcome has that many bytes.
   template <class ReplacementOf>
   void write_anew(std::span<const edit_match> matches, const ReplacementOf& replacement_of,
                   std::size_t bytes) {

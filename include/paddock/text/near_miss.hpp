@@ -19,7 +19,7 @@ namespace paddock {
 
 enum class near_miss_kind : std::uint8_t {
   white_space,     ///< the place differs in white space alone
-  already_applied, ///< the new text stands there
+  already_applied, ///< the new text is there
   similar,         ///< some of its lines are the same, or one of them nearly
 };
 
@@ -40,8 +40,8 @@ struct near_miss {
   near_miss_kind kind = near_miss_kind::similar;
   std::uint64_t line = 0; ///< the first of the place, from 0
   std::string found;      ///< the place: whole lines, cut behind `found_bytes_max`
-  /// The first line of the old text that is not as in the place, and which one that is there, from
-  /// 0; empty when all are (they stand in another line, or the kind is already_applied).
+  /// The first line of the old text that differs from the place, and its number there, from 0;
+  /// empty when none does (they are at another line, or the kind is already_applied).
   std::string wanted;
   std::uint64_t wanted_line = 0;
   /// It differs in what looks like something else: quotes, dashes and blanks beyond ASCII, and

@@ -8,15 +8,15 @@
 ///
 /// Every line that a hunk shows as it was has to be there, byte for byte but for the CR of a line
 /// end; nothing is tried that comes near, unless it is asked for (text_matching.hpp). A hunk
-/// belongs where it says; if its lines do not stand there, then to the one other place where they
-/// do, and to none of several. What a hunk with line numbers shows nothing of is not there: the
-/// file begins or ends with its lines (`belongs_to_top`, `belongs_to_end`). Counts in the head of a
-/// hunk that are not right are passed over, for models count badly: what follows the last counted
-/// line and begins as lines of a hunk do belongs to it, too. Only where a hunk shows no line of
-/// the file do they say its place, and have to agree. But a patch that was cut off is
-/// refused: the last hunk has fewer lines than its head says, or the text ends inside a line
-/// that comes. And a line in a hunk that is none of its lines is refused where the hunk goes on
-/// behind it, and so is a patch that changes nothing in a file: no part of a patch is left out.
+/// belongs where it says; if its lines are not there, then at the only other place that has them;
+/// if several have, nowhere. A hunk with line numbers and no context before or after it says that
+/// the file begins or ends there (`belongs_to_top`, `belongs_to_end`). Wrong counts in the head of
+/// a hunk are ignored, for models count badly: a line behind the last counted one that begins like
+/// a line of a hunk belongs to it, too. Only where a hunk shows no line of the file do the counts
+/// say its place, and must be right. But a patch that was cut off is refused: its last hunk
+/// has fewer lines than its head says, or the text ends within a line of one. A hunk with a foreign
+/// line in its middle is refused, too, and so is a patch that changes nothing in a file: no part of
+/// a patch is left out.
 ///
 /// Not guaranteed: binary patches and those of symbolic links, submodules or other modes than
 /// 100644 and 100755, which are refused; that the names are fit for use, which the path sandbox
@@ -49,7 +49,7 @@ struct patch_hunk {
   std::vector<hunk_line> lines;
   /// Where it begins in the file as it was, from 0, if the patch says so.
   std::optional<std::uint64_t> line{};
-  /// Lines of which each stands before the hunk, in this order (`@@ class X` of the second format).
+  /// Lines that precede the hunk, in this order (`@@ class X` of the second format).
   std::vector<std::string_view> anchors{};
   bool is_at_end = false;        ///< nothing follows in the file, as the patch says
   bool has_pairs = false;        ///< its head ends with CRLF, so its lines' ends say nothing
@@ -90,7 +90,7 @@ struct hunk_failure : error {
   std::size_t hunk = 0;
   /// Of an ambiguous one: where it could begin, from 0, the first `lines_max` of them.
   std::vector<std::uint64_t> lines{};
-  text_matching matched = text_matching::exact; ///< how its lines stand in these
+  text_matching matched = text_matching::exact; ///< how its lines match these
   static constexpr std::size_t lines_max = 100;
 };
 
@@ -114,7 +114,7 @@ struct patched_text {
   std::vector<hunk_place> hunks; ///< one for each
 };
 
-/// The same, saying where each hunk was made and how its lines stood there. Hunks that have no
+/// The same, saying where each hunk was applied and how its lines matched. Hunks that have no
 /// exact place may have one but for white space, if `matching` says so. Errors: the same, and
 /// cancelled when `wanted()`, asked at first and about every MiB, is false; without it, never.
 [[nodiscard]] result<patched_text, hunk_failure>

@@ -13,8 +13,8 @@
 /// it; LF in a content of one line.
 ///
 /// Cost: a few linear passes, and memory for a MiB of the content at most. Not guaranteed: that a
-/// lone CR at the edge of a match or of the new text stays lone, when what comes to stand beside it
-/// is an LF. Thread-safety: pure functions.
+/// lone CR at the edge of a match or of the new text stays lone, when an LF comes next to it.
+/// Thread-safety: pure functions.
 
 #include <paddock/base/result.hpp>
 #include <paddock/text/detail/text_matches.hpp>

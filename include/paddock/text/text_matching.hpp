@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// How old text, or what a hunk shows, has to stand in a content.
+/// How old text, or the lines that a hunk shows, must match the content.
 ///
-/// `exact` is byte for byte, CRLF being the same as LF. `white_space` is for those who ask for it,
-/// and begins where `exact` finds nothing: whole lines then are the same that differ in blanks and
-/// tabs alone, at their begin, at their end, or in how many stand between two words. No blank is
-/// taken for one, and no line break for a blank. There must be one such place and no other,
-/// whatever else was said of how many there are; and text that has nothing but white space stands
-/// nowhere.
+/// `exact` is byte for byte, CRLF being the same as LF. `white_space` has to be asked for, and
+/// applies if `exact` finds nothing: whole lines then match if they differ only in blanks and tabs,
+/// at their beginning, at their end, or in their number between two words. A blank never matches
+/// none, nor a line break. There must be exactly one such place, even if the caller allows more;
+/// and text of nothing but white space matches nowhere.
 ///
-/// Replaced is what the old text spans: where it begins or ends without white space, what stands
-/// there in the line stays. New lines are indented as the file is, as far as the lines that fitted
-/// show how: a new line that begins as one of them gets what the file has there; else what is added
-/// to, or taken from, the front of all of them; else, where each side is of blanks alone or of tabs
-/// alone, so many for so many. Where that says nothing of one new line, or two things, all of them
-/// stay as they are given, and the answer says so.
+/// The span of the old text is replaced: where it begins or ends without white space, the white
+/// space of the file stays. New lines are indented as the file is, if the lines that matched show
+/// how: a new line that begins like one of them gets the indentation of the file there; else it
+/// gains or loses the same prefix as all of them; else, if each side has only blanks or only tabs,
+/// the indentation is converted in proportion. If that says nothing about a new line, or
+/// contradicts itself, all of them stay as they are given, and the answer says so.
 ///
 /// Thread-safety: pure.
 

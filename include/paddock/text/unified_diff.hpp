@@ -4,13 +4,13 @@
 /// What changed between two texts, line by line: as data, and in the unified format that `patch`
 /// and `git apply` read (POSIX, `diff -u`; git's words for a missing newline at the end).
 ///
-/// Lines end with LF; everything else, a CR before it too, belongs to the line, so that texts with
-/// any line endings and of any encoding come back byte for byte. Changes are the fewest possible,
-/// except between large texts that have little in common. Of places that are as good the last one
-/// is named, as other programs do it.
+/// Lines end with LF; everything else, even a CR before it, belongs to the line, so a patch
+/// restores texts with any line endings and encoding byte for byte. Changes are the fewest
+/// possible, except between large texts that have little in common. Of equally good places the last
+/// one is named, as other programs do.
 ///
 /// Not guaranteed: a short answer; `bytes_max` bounds it, at a hunk. Cost: linear in the texts,
-/// about 100 ms for a MB of lines that stand in another order, with memory of about 80 bytes a
+/// about 100 ms for a MB of lines in another order, with memory of about 80 bytes a
 /// line. Thread-safety: pure functions.
 
 #include <paddock/base/detail/function_view.hpp>

@@ -65,7 +65,7 @@ struct utf16_character {
   [[nodiscard]] constexpr bool is_half() const noexcept { return (code & 0x1F'F800U) == 0xD800U; }
 };
 
-/// What stands at the beginning of bytes in this order. Precondition: there are two bytes.
+/// The first character of bytes in this order. Precondition: there are two bytes.
 [[nodiscard]] constexpr utf16_character first_utf16(std::string_view bytes,
                                                     utf16_mark mark) noexcept {
   const auto unit = [&](std::size_t at) {

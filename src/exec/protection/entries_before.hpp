@@ -15,7 +15,7 @@
 
 namespace paddock {
 
-/// What stood in a workspace when a command began, and was somebody else's: it is not touched.
+/// Entries that others had in a workspace when a command began: they are not touched.
 class entries_before {
 public:
   /// `leads_to`: of a file or link called `.git`, what it leads to; that may change alone.

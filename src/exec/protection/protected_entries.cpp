@@ -148,7 +148,7 @@ void collector::keep_in_place(std::string_view directory) {
   });
 }
 
-/// What stands beside a `.git`. Names that are not there are not looked for: the repository is not
+/// The entries beside a `.git`. Names that are not there are not looked for: the repository is not
 /// the workspace.
 void collector::add_repository(const std::string& path, const directory_index::directory& in) {
   add_git_directory(join(path, git));

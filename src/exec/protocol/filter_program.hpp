@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Writes a program of classic BPF, instruction by instruction; its answers stand at the end.
+// Writes a program of classic BPF, instruction by instruction; its answers are at the end.
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

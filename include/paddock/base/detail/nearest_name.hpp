@@ -3,9 +3,8 @@
 
 /// Which of a few known names somebody may have meant. For messages only.
 ///
-/// Near is a name with few letters changed (one in three, at least one), or one that holds the
-/// letters of the other in their order ("readFile", "readTextFile"), and not far more. Case does
-/// not matter.
+/// Two names are near if few letters differ (one in three, at least one), or if one has the letters
+/// of the other in the same order ("readFile", "readTextFile") and few more. Case does not matter.
 ///
 /// Thread-safety: pure functions.
 

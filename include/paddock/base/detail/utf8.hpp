@@ -30,7 +30,7 @@ struct utf8_sequence {
   std::size_t size = 1; ///< bytes of a complete code point; 1 otherwise
 };
 
-/// What stands at the beginning of `text`. Precondition: not empty.
+/// The first character of `text`. Precondition: not empty.
 [[nodiscard]] constexpr utf8_sequence first_sequence(std::string_view text) noexcept {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

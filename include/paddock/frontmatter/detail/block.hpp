@@ -142,7 +142,7 @@ struct found_block {
   return std::nullopt;
 }
 
-/// Bytes that no text has, wherever they stand in the block.
+/// Bytes that no text has, wherever they are in the block.
 [[nodiscard]] inline std::optional<diagnostic> check_bytes(std::string_view block) noexcept {
   const std::size_t nul = block.find('\0');
   const std::size_t invalid = paddock::detail::first_invalid_utf8(block);

@@ -151,13 +151,13 @@ struct entry {
   friend bool operator==(const entry&, const entry&) = default;
 };
 
-/// A block as a parser of all of YAML sees it.
+/// A block as a full YAML parser sees it.
 struct document {
   std::vector<entry> entries;       ///< in order; of equal keys each
   std::vector<diagnostic> problems; ///< empty: valid; with `invalid_yaml` entries mean nothing
 };
 
-/// A parser of all of YAML. `block` is what lies between the fences, valid UTF-8 without NUL,
+/// A full YAML parser. `block` is the text between the fences, valid UTF-8 without NUL,
 /// `first_line` the file's line it begins on.
 using full_parser = document (*)(std::string_view block, std::uint32_t first_line);
 

@@ -101,7 +101,7 @@ public:
   [[nodiscard]] std::string_view from(const char* at) const noexcept {
     return {at, distance(at, line_end_)};
   }
-  /// Makes what stands at `at` the content of this line: a mapping behind a dash.
+  /// Makes the text from `at` on the content of this line: a mapping behind a dash.
   void set_content(const char* at) noexcept { content_ = at; }
 
   /// Steps to the next line that is not empty, and counts the empty ones.

@@ -15,14 +15,14 @@
 
 namespace paddock::frontmatter::detail {
 
-/// Where a field stands in the block, without its last line break.
+/// Where a field is in the block, without its last line break.
 struct field_span {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool present = false;
 };
 
-/// Three ways, each rougher than the one before; whoever calls looks whether the result reads back.
+/// Three ways, each rougher than the one before; the caller checks that the result reads back.
 class field_replacer {
 public:
   field_replacer(std::string_view file, found_block found, std::string_view name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Texts of YAML scalars: which bytes may stand in a line, what a plain scalar means, escapes, and
+/// Texts of YAML scalars: which bytes may be in a line, what a plain scalar means, escapes, and
 /// white space collapsed for lists. Part of frontmatter.hpp.
 
 #include <paddock/base/detail/utf8.hpp>

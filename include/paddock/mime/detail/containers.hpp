@@ -81,7 +81,7 @@ template <class T, std::size_t N>
   return has_at(prefix, 5, "-WB\n") ? "audio/AMR-WB" : "";
 }
 
-/// "MZ" belongs to DOS; the offset of the "PE" header stands at 0x3C.
+/// "MZ" belongs to DOS; the offset of the "PE" header is at 0x3C.
 [[nodiscard]] constexpr std::string_view portable_executable(std::string_view prefix) noexcept {
   const std::string_view pe("PE\0\0", 4);
   const bool found = has_at(prefix, little_endian_32(prefix, 0x3C), pe);
@@ -133,7 +133,7 @@ java_class_or_fat_binary(std::string_view prefix) noexcept {
   return has_at(prefix, at + 3, "matroska") ? "video/matroska" : "";
 }
 
-/// Length in bytes of the MPEG audio frame (layer II or III) whose header stands at `at`; 0 when
+/// Length in bytes of the MPEG audio frame (layer II or III) whose header is at `at`; 0 when
 /// there is none.
 [[nodiscard]] constexpr std::size_t mpeg_frame_size(std::string_view bytes,
                                                     std::size_t at) noexcept {

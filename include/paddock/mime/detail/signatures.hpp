@@ -174,7 +174,7 @@ inline constexpr signature signatures[] = {
   {{"\xFF", 1},                                   "", mpeg_audio_frames},
 };
 
-/// Signatures that stand further behind. Those of text are left to it.
+/// Signatures at a later offset. Text is left to text.hpp.
 struct placed_signature {
   std::size_t at = 0;
   std::string_view magic;
@@ -316,7 +316,7 @@ inline constexpr auto signature_buckets = [] {
 }();
 
 static_assert([] {
-  // Each row stands in the bucket of its first byte, so the rows are ordered.
+  // Each row is in the bucket of its first byte, so the rows are ordered.
   for (std::size_t i = 0; i < std::size(signatures); ++i) {
     const auto first = static_cast<unsigned char>(signatures[i].magic.front());
     if (i < signature_buckets[first] || i >= signature_buckets[first + 1U]) return false;
@@ -349,7 +349,7 @@ static_assert([] {
   return {};
 }
 
-/// A PDF whose header does not stand at offset 0: after a byte order mark and white space, or
+/// A PDF whose header is not at offset 0: after a byte order mark and white space, or
 /// within the first 1024 bytes of something that is not text (a text may talk about "%PDF-").
 [[nodiscard]] inline std::string_view loose_pdf(std::string_view prefix,
                                                 text_encoding encoding) noexcept {

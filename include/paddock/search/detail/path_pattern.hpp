@@ -5,7 +5,7 @@
 /// (`*`, `?`, `[a-z]`, `[!x]`, `[[:alpha:]]`, `\x`, and `**` as a whole component).
 ///
 /// A pattern is cut into components, each matched by itself. Only the last `*` of a component, and
-/// only the last `**` of a path, is ever tried again, which is enough because what stands before it
+/// only the last `**` of a path, is ever tried again, which is enough because the part before it
 /// was matched as far to the left as possible. So the time is at most the length of the pattern
 /// times that of the path, whatever both contain.
 ///

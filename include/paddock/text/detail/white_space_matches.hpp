@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Where an old text stands in a content but for white space, as text_matching.hpp says.
+/// Where an old text is in a content but for white space, as text_matching.hpp says.
 /// Thread-safety: pure.
 
 #include <paddock/text/detail/line_breaks.hpp>
@@ -55,7 +55,7 @@ public:
   /// Whether they could stand somewhere: one has more than white space.
   [[nodiscard]] bool can_be_found() const noexcept { return can_be_found_; }
 
-  /// Whether they all stand there, the last of them being `line`.
+  /// Whether they are all there, the last of them being `line`.
   [[nodiscard]] bool end_with(std::string_view line) {
     fitting_ = longer(fitting_, white_space_form(line));
     return fitting_ == forms_.size();

@@ -61,7 +61,7 @@ private:
     std::int64_t copy_changed_ns;
   };
 
-  /// What stands in front of the path.
+  /// The part in front of the path.
   static sys::exec_entry kind_of(const char* entry) { return static_cast<sys::exec_entry>(*entry); }
   /// Of a relative path, or an absolute one.
   static const char* path_of(const char* entry) { return entry + (entry[1] == '/' ? 2 : 1); }
