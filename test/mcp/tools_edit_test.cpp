@@ -178,7 +178,7 @@ const refusal_case refusal_cases[] = {
      R"([{"oldText":"x","newText":"y","line":2}])",
      "ambiguous",
      R"("edit":0,"occurrencesAt":[1,3],"hash":")",
-     {"occurs 2 times (lines 1, 3), and no one of them is the nearest to line 2; give the line of "
+     {"occurs 2 times (lines 1, 3), and none of them is nearest to line 2; give the line of "
       "the "
       "one that is meant, or more of the text around it"}},
     {"two in the line",
@@ -186,7 +186,7 @@ const refusal_case refusal_cases[] = {
      R"([{"oldText":"x","newText":"y","line":2}])",
      "ambiguous",
      R"("edit":0,"occurrencesAt":[1,2,2],"hash":")",
-     {"no one of them is the nearest to line 2"}},
+     {"none of them is nearest to line 2"}},
     {"the end of the file, which has no newline",
      "a\nb",
      R"([{"oldText":"b\n","newText":"c\n"}])",
@@ -254,7 +254,7 @@ const refusal_case refusal_cases[] = {
      R"([{"oldText":"x","newText":"y","all":true,"line":1}])",
      "invalid_argument",
      R"("edit":0})",
-     {"edits[0]", "give one"}},
+     {"edits[0]", "give all or line"}},
 };
 
 TEST_F(tools_edit, what_is_refused_says_what_would_have_fitted) {

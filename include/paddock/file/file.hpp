@@ -153,7 +153,7 @@ struct edit_outcome {
 [[nodiscard]] result<edit_outcome> edit_file(const root& root, std::string_view path,
                                              const text_edit& edit, edit_options options = {});
 
-/// What a content becomes; nothing: it stays. The function has to outlive the operation.
+/// The new content; nothing: the old one stays. The function has to outlive the operation.
 using content_maker =
     detail::function_view<result<std::optional<std::string>>(std::string_view content)>;
 
@@ -170,7 +170,7 @@ struct moved {
 };
 
 struct move_options {
-  /// With `data` what is moved has its old name or its new one, with `full` the new one.
+  /// With `data` the moved entry has its old name or its new one; with `full`, the new one.
   paddock::durability durability = paddock::durability::none;
   work_bounds bounds{};
   content_check only_if{}; ///< of the file's content; none: any, and directories and links

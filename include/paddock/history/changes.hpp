@@ -202,7 +202,7 @@ struct event {
   std::uint64_t checkpoint = 0;     ///< 0: it is none
 };
 
-/// The tool of what a person has taken back, whose author is `other`.
+/// The tool of a change by a person's undo, whose author is `other`.
 inline constexpr std::string_view persons_undo = "undo";
 
 struct store_state {

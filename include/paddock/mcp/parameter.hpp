@@ -65,8 +65,8 @@ struct parameter {
 [[nodiscard]] std::string problems_of(std::span<const parameter> parameters, json_view arguments,
                                       std::string_view owner);
 
-/// `arguments`, which fit, with the fallbacks of what is not given, at any depth. Nothing when they
-/// have all.
+/// `arguments`, which fit, with the fallbacks of those that are not given, at any depth. Nothing
+/// when none is missing.
 [[nodiscard]] std::optional<std::string> with_fallbacks(std::span<const parameter> parameters,
                                                         json_view arguments);
 

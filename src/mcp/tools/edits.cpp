@@ -137,7 +137,7 @@ std::optional<refusal> contradiction_in(std::span<const edit_step> steps, std::s
   const auto index = static_cast<std::size_t>(both - steps.begin());
   return refusal{.code = error_code::invalid_argument,
                  .words = std::string(list) + "[" + std::to_string(index) +
-                          "]: all replaces every place and line one of them; give one of both",
+                          "]: all replaces every place, and line one of them; give all or line",
                  .edit = index,
                  .lines = {},
                  .nearest = {},

@@ -67,7 +67,7 @@ std::string advice_on_places(const edit_step& step, const edit_failure& failure)
     return " but for white space, which has to be one place; give more of the text around the one "
            "that is meant, or its text exactly as it is there";
   if (step.near_line && failure.occurrences > 1)
-    return ", and no one of them is the nearest to line " + std::to_string(*step.near_line + 1) +
+    return ", and none of them is nearest to line " + std::to_string(*step.near_line + 1) +
            "; give the line of the one that is meant, or more of the text around it";
   return "; give more of the text around the one that is meant, or its line, or all: true to "
          "replace every one";

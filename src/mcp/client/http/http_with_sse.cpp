@@ -170,7 +170,7 @@ void http_with_sse::on_endpoint(std::string_view reference) {
   const auto to = resolve_reference(server, reference);
   if (!to || !same_origin(server, *to))
     return settle(detailed_error({error_code::denied_by_policy, 0, "sse"},
-                                 "the server wants messages to go to another server than its own"));
+                                 "the server asks for messages to be sent to another server"));
   // Only the first one counts, and nothing was posted before it.
   if (post_target_.empty()) post_target_ = to->target;
   settle({});

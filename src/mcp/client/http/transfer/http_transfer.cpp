@@ -46,8 +46,7 @@ constexpr meaning meanings[] = {
     {static_cast<CURLcode>(100), error_code::io, "the head of the answer is too long", false},
     {CURLE_PEER_FAILED_VERIFICATION, error_code::io,
      "the server's certificate is not accepted: ", true},
-    {CURLE_SSL_CACERT_BADFILE, error_code::io,
-     "the certificates of the authorities can't be loaded: ", true},
+    {CURLE_SSL_CACERT_BADFILE, error_code::io, "the CA certificates can't be loaded: ", true},
     {CURLE_SSL_CERTPROBLEM, error_code::io, "the client's certificate can't be used: ", true},
     {CURLE_SSL_CONNECT_ERROR, error_code::io, "TLS failed: ", true},
 };
