@@ -178,7 +178,7 @@ std::optional<finished> run_it(const exec_options& options, command& run, int& c
     return std::nullopt;
   }
   run.environment = *std::move(environment);
-  mcp::keep_offline(run);
+  mcp::adapt_to_network(run);
   run.working_directory = workspace->descriptor();
   run.workspace = workspace->descriptor();
   const interruption ends;

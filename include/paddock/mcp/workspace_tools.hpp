@@ -125,9 +125,9 @@ enum class hint_reader : std::uint8_t { model, person };
 /// one that claims success: which protected entries it could not change.
 [[nodiscard]] std::string command_hint(const root& root, const command& run,
                                        const command_outcome& o, hint_reader reader);
-/// Without a network package managers would try until the deadline: by its environment they fail at
-/// once, and take what was fetched before. What is set there already stays.
-void keep_offline(command& run);
+/// Sets environment variables of package managers, unless they are set: without a network they use
+/// their caches and fail at once, and with a list of hosts they do not retry a refused one for long.
+void adapt_to_network(command& run);
 
 /// What can be done about a command that was not started because of its program: no such one, out
 /// of sight, a directory, no executable file. Without "; ". Empty: the cause is another.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ std::optional<tool_result> set_environment(const workspace_state& state, const c
   run.environment = *std::move(built);
   const bool in_terminal = c.arguments()["tty"].boolean().value_or(false);
   if (state.options.tools != toolset::base && !in_terminal) refuse_editors(run);
-  if (state.options.tools != toolset::base) keep_offline(run);
+  if (state.options.tools != toolset::base) adapt_to_network(run);
   return std::nullopt;
 }
 
@@ -152,19 +153,24 @@ std::optional<tool_result> set_directory(const workspace_state& state, const cal
 
 } // namespace
 
-void keep_offline(command& run) {
+void adapt_to_network(command& run) {
+  const auto add = [&](std::initializer_list<std::string_view> assignments) {
+    for (const std::string_view assignment : assignments) {
+      const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
+      if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
+            return variable.starts_with(name);
+          }))
+        run.environment.emplace_back(assignment);
+    }
+  };
   if (run.confinement.wanted(confinement_layer::network) == demand::off ||
-      run.confinement.reach == network_reach::all || run.confinement.reach == network_reach::hosts)
+      run.confinement.reach == network_reach::all)
     return;
-  for (const std::string_view assignment :
-       {"npm_config_offline=true", "npm_config_update_notifier=false", "CARGO_NET_OFFLINE=true",
-        "UV_OFFLINE=1", "PIP_RETRIES=0"}) {
-    const std::string_view name = assignment.substr(0, assignment.find('=') + 1);
-    if (std::ranges::none_of(run.environment, [&](const std::string& variable) {
-          return variable.starts_with(name);
-        }))
-      run.environment.emplace_back(assignment);
-  }
+  if (run.confinement.reach == network_reach::hosts) // a refused host stays refused
+    return add({"npm_config_update_notifier=false", "npm_config_fetch_retry_mintimeout=100",
+                "npm_config_fetch_retry_maxtimeout=1000", "CARGO_NET_RETRY=1", "PIP_RETRIES=1"});
+  add({"npm_config_offline=true", "npm_config_update_notifier=false", "CARGO_NET_OFFLINE=true",
+       "UV_OFFLINE=1", "PIP_RETRIES=0"});
 }
 
 std::optional<tool_result> prepare_command(const workspace_state& state, const call& c,

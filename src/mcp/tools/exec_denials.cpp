@@ -282,7 +282,7 @@ std::string network_hint(const command_outcome& o, hint_reader reader) {
   const bool has_loopback = o.confinement.reach == network_reach::loopback;
   const bool is_refused = complains(o, no_network) || complains(o, no_resolver) ||
                           complains(o, "resolve host") ||
-                          complains(o, kept_offline) || // as keep_offline() told it
+                          complains(o, kept_offline) || // as adapt_to_network() told it
                           (has_loopback ? complains(o, nobody_answers)
                                         : complains(o, no_right) && complains(o, "ocket"));
   return is_refused ? "; if it needs a network, " + network_words(o, reader) : std::string();
