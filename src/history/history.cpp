@@ -29,7 +29,7 @@ store::impl::guard::guard(impl& of, use why, const work_bounds& bounds)
   if (ready_) ready_ = of_.catch_up(why, bounds);
   if (why == use::reading) return;
   if (ready_) ready_ = of_.is_started ? of_.recover() : of_.begin(bounds);
-  if (ready_ && !of_.others.left.empty()) ready_ = of_.settle(bounds);
+  if (ready_ && (!of_.others.left.empty() || of_.owes_look)) ready_ = of_.settle(bounds);
   if (ready_ && of_.lacks_start && of_.others.left.empty()) ready_ = of_.make_start();
   if (ready_ && of_.is_full) ready_ = of_.make_room(bounds);
   if (!ready_ && !is_ended(ready_.error())) of_.complain(ready_.error());
@@ -289,6 +289,11 @@ result<std::shared_ptr<store>, detailed_error> store::open(std::shared_ptr<const
 
 std::shared_ptr<const root> store::workspace() const {
   return impl_->workspace;
+}
+
+void store::after_moves(std::function<std::string()> look) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->after_moves = std::move(look);
 }
 
 store_state store::state() const {

@@ -280,6 +280,7 @@ result<void> store::impl::recover() {
     (void)record.end().has_value();
   if (!why.empty())
     short_of = "an interrupted restore could not be completed: " + why;
+  owes_look = true;
   // Whose it was its mark says. One without is put down to the agent.
   const bool is_persons = std::ranges::any_of(others.cut_short, [](const journal_record& each) {
     return each.by == author::other && each.tool == persons_undo;
@@ -347,11 +348,14 @@ result<restore_outcome, detailed_error> store::restore(const restore_request& re
   const auto done = impl_->carry_out(plan, request.bounds, out.kept);
   opened.close(done ? plan.steps : std::vector<restore_step>());
   const auto absorbed = impl_->absorb_restored(plan, by);
+  out.notice = impl_->end_moves();
   if (!absorbed) impl_->complain(absorbed.error()); // the next look puts it down as the mark says
   if (mark && absorbed)
     impl_->marks.remove(*std::move(mark));
   else if (mark)
     impl_->marks.leave(*std::move(mark));
+  if (!done && !out.notice.empty())
+    return detailed_error(done.error(), done.error().detail + "; " + out.notice);
   if (!done) return done.error();
   if (absorbed) tell_undone(impl_->index, plan, out);
   return out;

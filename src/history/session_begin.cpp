@@ -21,7 +21,15 @@ result<void> store::impl::settle(const work_bounds& bounds) {
   return {};
 }
 
+std::string store::impl::end_moves() {
+  owes_look = !after_moves;
+  return owes_look ? std::string() : after_moves();
+}
+
 void store::impl::forget_cut_short() {
+  if (owes_look || !std::ranges::all_of(others.cut_short, is_command))
+    if (const std::string said = end_moves(); !said.empty())
+      short_of.append(short_of.empty() ? "" : "; ").append(said);
   marks.remove_left(others);
   others.left.clear();
   others.cut_short.clear();

@@ -145,6 +145,8 @@ struct store::impl {
   std::string trouble;             ///< the last failure of the store, as a sentence
   bool has_complained = false;     ///< in this operation
   std::string short_of;            ///< a restore that could not be completed
+  std::function<std::string()> after_moves;
+  bool owes_look = false;          ///< entries were moved, and `after_moves` was not called since
   bool is_full = false;            ///< something found no room
   std::int64_t next_sweep_ms = 0;  ///< of the monotonic clock
   std::list<agents_work> running;  ///< of this object
@@ -231,6 +233,8 @@ struct store::impl {
   [[nodiscard]] result<void> settle(const work_bounds& bounds = {});
   /// That has been done.
   void forget_cut_short();
+  /// What the function of `after_moves` says; without one, it is owed.
+  std::string end_moves();
   /// Where tools are at work, or were when they were cut short.
   [[nodiscard]] announced_paths announced() const;
   /// Since when a command has been running; nothing: none does.

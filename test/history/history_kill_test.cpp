@@ -275,6 +275,38 @@ TEST_F(HistoryKill, WhatAToolDoesWhileOthersLookIsItsOwn) {
   }
 }
 
+/// Whenever a restore was killed: it is over only after a look at what it moved.
+TEST_F(HistoryKill, WhatAKilledRestoreMovedIsLookedAt) {
+  begin(changed_by);
+  const std::string looked = tree / "looked";
+  std::size_t by_next = 0;
+  const auto work = [&] {
+    const auto store = open(plain());
+    if (!store) return false;
+    store->after_moves([&] {
+      tree.file("looked", "");
+      return std::string("moved aside");
+    });
+    const auto back = store->restore({.to = point_});
+    return back && back->notice == "moved aside";
+  };
+  const auto look = [&](std::size_t at) {
+    bool is_looked_at = tree.exists("looked");
+    fs::remove(looked);
+    const auto store = open(plain());
+    ASSERT_NE(store, nullptr);
+    store->after_moves([&] {
+      is_looked_at = true;
+      ++by_next;
+      return std::string("moved aside");
+    });
+    (void)store->checkpoints();
+    EXPECT_TRUE(is_looked_at || now() == changed_) << at;
+  };
+  if (!is_killed_at_each(stride_of_calls(4), work, look)) GTEST_SKIP() << untraceable;
+  EXPECT_GT(by_next, campaign_met(5));
+}
+
 /// What a restore of the agent has brought about can be taken back by another one, also when it was
 /// killed behind the last of its changes.
 TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {

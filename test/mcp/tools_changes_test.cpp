@@ -220,7 +220,8 @@ const refused_case refused_cases[] = {
      R"("changes":[{"path":"a","moveTo":"d"}])",
      "is_a_directory",
      R"("path":"a"})",
-     {"a: to move it to d: a directory is there; give d/a to move it in there; nothing was changed"}},
+     {"a: to move it to d: a directory is there; give d/a to move it in there; nothing was "
+      "changed"}},
     {"a line behind @@ that is not there",
      R"("patch":"*** Begin Patch\n*** Update File: a\n@@ int foo()\n-two\n+2\n*** End Patch")",
      "no_match",
@@ -636,6 +637,47 @@ TEST_F(tools_changes, a_hash_is_of_the_file_that_was_read) {
   EXPECT_EQ("a: meanwhile\n", changed());
 }
 
+/// What a killed process leaves before a move.
+std::string record_of_move(const std::string& from, const std::string& to, entry_kind kind,
+                           const struct stat& s) {
+  return render(
+      {.how = {.is_beside = true, .asks_rules = true},
+       .staging = ".paddock-tmp-" + std::string(32, 'a'),
+       .moves = {{.now = from,
+                  .home = to,
+                  .object = {.kind = kind,
+                             .size = static_cast<std::uint64_t>(s.st_size),
+                             .modified_ns = s.st_mtim.tv_sec * 1'000'000'000 + s.st_mtim.tv_nsec,
+                             .inode = s.st_ino}}}});
+}
+
+TEST_F(tools_changes, a_link_that_the_rest_of_one_moves_is_looked_at) {
+  test::temp_tree outside;
+  outside.directory("state");
+  ASSERT_EQ(0, ::chmod((outside / "state").c_str(), 0700));
+  serve_coding({.state_directory = outside / "state"});
+  const auto change = [&] {
+    return call("applyChanges", R"({"changes":[{"path":"b","text":"b"}],"diff":"none"})");
+  };
+  EXPECT_FALSE(change().failed);
+  for (const char* each : {".git/objects", ".git/refs", ".git/worktrees/wt"})
+    std::filesystem::create_directories(tree / each);
+  tree.file(".git/HEAD", "ref: refs/heads/main\n");
+  tree.file(".git/worktrees/wt/HEAD", "ref: refs/heads/wt\n");
+  tree.file(".git/worktrees/wt/commondir", "../..\n");
+  tree.file(".git/worktrees/wt/gitdir", tree / "wt/.git\n");
+  std::filesystem::create_symlink(outside / "state", tree / "moved");
+  struct stat s {};
+  ASSERT_EQ(0, ::lstat((tree / "moved").c_str(), &s));
+  const std::string record =
+      record_of_move("moved", "wt", entry_kind::symlink, s) + render_staged({});
+  for (const auto& each : std::filesystem::directory_iterator(outside / "state"))
+    outside.file("state/" + each.path().filename().string() + "/record", record);
+  EXPECT_THAT(change().string("notice"), HasSubstr("gitdir.made-by-command"));
+  EXPECT_TRUE(std::filesystem::is_symlink(tree / "wt"));
+  EXPECT_FALSE(tree.exists(".git/worktrees/wt/gitdir"));
+}
+
 TEST_F(tools_changes, what_was_interrupted_is_ended_before_and_told) {
   test::temp_tree outside;
   outside.directory("state");
@@ -646,29 +688,22 @@ TEST_F(tools_changes, what_was_interrupted_is_ended_before_and_told) {
         "applyChanges",
         R"({"changes":[{"path":"a","edits":[{"oldText":"two","newText":"2"}]}],"diff":"none"})");
   };
-  EXPECT_THAT(change().json, testing::Not(HasSubstr("note")));
+  EXPECT_THAT(change().json, testing::Not(HasSubstr("notice")));
   for (const bool is_ready : {false, true}) {
     restore();
     if (is_ready) std::filesystem::rename(tree / "a", tree / "moved");
     struct stat s {};
     ASSERT_EQ(0, ::stat((tree / (is_ready ? "moved" : "a")).c_str(), &s));
-    const change_plan plan{
-        .how = {.is_beside = true, .asks_rules = true},
-        .staging = ".paddock-tmp-" + std::string(32, 'a'),
-        .moves = {{.now = is_ready ? "moved" : "a",
-                   .home = is_ready ? "a" : "moved",
-                   .object = {.kind = entry_kind::file,
-                              .size = static_cast<std::uint64_t>(s.st_size),
-                              .modified_ns = s.st_mtim.tv_sec * 1'000'000'000 + s.st_mtim.tv_nsec,
-                              .inode = s.st_ino}}}};
-    const std::string record = render(plan) + (is_ready ? render_staged({}) : "");
+    const std::string record =
+        record_of_move(is_ready ? "moved" : "a", is_ready ? "a" : "moved", entry_kind::file, s) +
+        (is_ready ? render_staged({}) : "");
     tree.file(".paddock-changes", record); // a command may have written it
     if (is_ready) {
       EXPECT_EQ("not_found", change().error());
     }
     for (const auto& each : std::filesystem::directory_iterator(outside / "state"))
       outside.file("state/" + each.path().filename().string() + "/record", record);
-    EXPECT_THAT(change().string("note"),
+    EXPECT_THAT(change().string("notice"),
                 HasSubstr(is_ready ? "interrupted was finished" : "interrupted was undone"));
     std::filesystem::remove(tree / ".paddock-changes");
     EXPECT_EQ("a: one\n2\n\n", changed());

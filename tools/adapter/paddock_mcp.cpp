@@ -13,6 +13,7 @@
 #include "self_test.hpp"
 
 #include <paddock/file/change_set.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 
 #include <malloc.h>
@@ -80,12 +81,19 @@ std::unique_ptr<paddock::cli::audit_log> open_audit(const std::string& path) {
 
 constexpr std::uint64_t recovery_ms_max = 5'000;
 
+paddock::confinement_policy policy_of(const paddock::cli::workspace_cli& from) {
+  paddock::confinement_policy policy;
+  policy.protected_names = from.confinement.protection.names();
+  return policy;
+}
+
 /// What a killed process has left half done in the workspace is ended before anybody sees it.
 void end_interrupted_change(const paddock::root& workspace,
                             const paddock::cli::workspace_cli& from) {
-  const auto found =
-      paddock::recover_changes(workspace, from.tools.state_directory,
-                               {.deadline_ms = paddock::deadline_in(recovery_ms_max)});
+  std::string said;
+  const auto found = paddock::mcp::end_interrupted_change(
+      workspace, from.tools.state_directory, said, policy_of(from),
+      {.deadline_ms = paddock::deadline_in(recovery_ms_max)});
   if (paddock::has_foreign_record(workspace))
     paddock::cli::complain(program, std::string(paddock::cli::foreign_record));
   if (!found)
@@ -95,15 +103,14 @@ void end_interrupted_change(const paddock::root& workspace,
   else if (*found == paddock::interrupted_change::undone)
     paddock::cli::complain(program, "undid an interrupted change of several files");
   else if (*found == paddock::interrupted_change::finished)
-    paddock::cli::complain(program, "completed an interrupted change of several files");
+    paddock::cli::complain(program, "completed an interrupted change of several files" +
+                                        (said.empty() ? "" : "; " + said));
 }
 
 /// And so is what the commands of a killed server have left for somebody's git to run.
 void end_killed_commands(const paddock::root& workspace, const paddock::cli::workspace_cli& from) {
-  paddock::confinement_policy policy;
-  policy.protected_names = from.confinement.protection.names();
-  for (const paddock::appeared_entry& each :
-       paddock::end_killed_commands(workspace.descriptor(), policy, from.tools.state_directory))
+  for (const paddock::appeared_entry& each : paddock::end_killed_commands(
+           workspace.descriptor(), policy_of(from), from.tools.state_directory))
     paddock::cli::complain(program, "of a command whose server was killed: " + describe(each));
 }
 

@@ -17,6 +17,7 @@
 
 #include <paddock/exec/command.hpp>
 #include <paddock/file/change_set.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/text/near_miss.hpp>
@@ -264,7 +265,10 @@ int run_apply(const command_options& options) {
   if (!patch) return usage;
   // A plan for what is half done would not fit what is undone; the obstacle is told
   // below.
-  if (!options.dry_run) (void)recover_changes(*workspace, state_directory(options));
+  std::string ended;
+  if (!options.dry_run)
+    (void)mcp::end_interrupted_change(*workspace, state_directory(options), ended);
+  if (!ended.empty()) complain(apply_command, without_controls(ended));
   if (has_foreign_record(*workspace)) complain(apply_command, std::string(foreign_record));
   const auto files = parse_patch(*patch);
   if (!files) {

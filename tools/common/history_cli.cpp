@@ -6,6 +6,7 @@
 
 #include <paddock/exec/command.hpp>
 #include <paddock/exec/confinement.hpp>
+#include <paddock/mcp/change_results.hpp>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -154,7 +155,10 @@ std::shared_ptr<history::store> open_history(std::string_view program,
   how.directory = history_directory(program, directory);
   if (how.directory.empty()) return nullptr;
   auto opened = history::store::open(std::move(workspace), std::move(how), history::session::look);
-  if (opened) return *std::move(opened);
+  if (opened) {
+    mcp::end_restores(**opened);
+    return *std::move(opened);
+  }
   std::string why = explain(opened.error());
   if (opened.error().detail.empty()) why.append("; ").append(advice(opened.error().code));
   complain(program, "the history cannot be used: " + why);

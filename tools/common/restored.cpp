@@ -24,6 +24,7 @@ void write_restored(mcp::json_writer& out, const history::restore_outcome& outco
   mcp::write_reasons(out, "left", outcome.left, outcome.left_total);
   out.key("lost").unsigned_integer(outcome.lost);
   if (!outcome.kept.empty()) out.member("kept", encode_name(outcome.kept));
+  if (!outcome.notice.empty()) out.member("notice", encode_name(outcome.notice));
   mcp::write_running(out, outcome.running);
   if (commits)
     out.key("commitsLeft")

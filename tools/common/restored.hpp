@@ -13,7 +13,7 @@
 namespace paddock::cli {
 
 /// The members "restored", "paths", "pathsTotal", "folded", "conflicts", "left", "lost", "running",
-/// and where there are any "kept", "commitsLeft", "checkpoint".
+/// and where there are any "kept", "notice", "commitsLeft", "checkpoint".
 void write_restored(mcp::json_writer& out, const history::restore_outcome& outcome,
                     const std::optional<left_commits>& commits);
 

@@ -4,9 +4,9 @@
 #include "file_diff.hpp"
 #include "json.hpp"
 
-#include <paddock/exec/command.hpp>
 #include <paddock/file/change_set.hpp>
 #include <paddock/history/naming.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/text/utf16.hpp>
@@ -255,9 +255,7 @@ answer list_events(const call& c) {
 }
 
 answer restored(const call& c, const history::restore_request& request) {
-  auto outcome = c.of.store->restore(request);
-  if (outcome && outcome->restored != 0 && request.effect == history::restore_effect::apply)
-    end_moves(c.of.workspace->descriptor(), {""}, outcome->kept);
+  const auto outcome = c.of.store->restore(request);
   const bool is_whole = request.paths.empty() && c.of.left_outside;
   const auto commits =
       is_whole ? c.of.left_outside(request.to) : std::optional<cli::left_commits>();
@@ -295,6 +293,8 @@ answer write_without(const call& c, const two_sides& sides, const file_diff& dif
                            .before = sides.after.bytes};
   auto recording =
       c.of.store->before_tool(history::persons_undo, std::span(&path, 1), history::author::other);
+  std::string said;
+  (void)mcp::end_interrupted_change(*c.of.workspace, c.of.state_directory, said);
   const auto applied =
       apply_changes(*c.of.workspace, std::span(&change, 1),
                     {.durability = durability::data, .state_directory = c.of.state_directory});
@@ -307,7 +307,8 @@ answer write_without(const call& c, const two_sides& sides, const file_diff& dif
                                    .paths = {path},
                                    .as = {history::restored_as::reverted},
                                    .paths_total = 1,
-                                   .before = checkpoint->number};
+                                   .before = checkpoint->number,
+                                   .notice = std::move(said)};
   if (!lost.empty()) outcome.before = 0;
   return say(to_json(outcome));
 }

@@ -186,7 +186,8 @@ struct restore_outcome {
   /// bring it back.
   std::uint64_t lost = 0;
   std::vector<std::string> lost_paths{}; ///< the first 50 of them
-  std::string kept{}; ///< where it is what others saved at just that moment, as a clause
+  std::string kept{};   ///< where it is what others saved at just that moment, as a clause
+  std::string notice{}; ///< what store::after_moves has moved aside, as clauses
   std::vector<running_command> running{}; ///< these go on and may change it all again
 };
 

@@ -38,6 +38,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -143,6 +144,11 @@ public:
   /// had it open last: for who acts in the workspace for a person. What earlier ones protected is
   /// read-only for a person's look.
   [[nodiscard]] std::shared_ptr<const root> workspace() const;
+
+  /// Before all others. The look that ends a restore, also one that a killed process has left: for
+  /// what links lead to now (end_moves in command.hpp). It returns clauses for a person; it may not
+  /// use the store.
+  void after_moves(std::function<std::string()> look);
 
   /// Reads what is not held yet. For a thread in the background; other members may be called.
   /// Errors: cancelled, timed_out, those of the store.

@@ -9,6 +9,10 @@
 /// total, such as `notCoveredTotal`, where they do not name everything. Thread-safety: functions of
 /// their arguments.
 
+#include <paddock/base/result.hpp>
+#include <paddock/base/work_bounds.hpp>
+#include <paddock/exec/confinement.hpp>
+#include <paddock/file/change_set.hpp>
 #include <paddock/history/history.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/text/unified_diff.hpp>
@@ -55,5 +59,14 @@ diff_of_change(history::store& store, const history::change& each,
 /// the store does not have the content.
 [[nodiscard]] std::optional<std::string> patch_of_change(history::store& store,
                                                          const history::change& each);
+
+/// Has each restore of a store end with `end_moves`: to be called before it is used.
+void end_restores(history::store& store, const confinement_policy& policy = {});
+
+/// recover_changes, and `end_moves` if it has made the rest of a change, with clauses in `said`.
+/// Errors: as recover_changes.
+[[nodiscard]] result<interrupted_change>
+end_interrupted_change(const root& root, std::string_view state_directory, std::string& said,
+                       const confinement_policy& policy = {}, const work_bounds& bounds = {});
 
 } // namespace paddock::mcp

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <paddock/exec/command.hpp>
 #include <paddock/mcp/change_results.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/text/utf16.hpp>
@@ -175,6 +176,23 @@ std::optional<std::string> patch_of_change(history::store& store, const history:
   const bool is_same_to_git =
       each.from.empty() && git_mode(before) == git_mode(after) && is_same(before, after);
   return is_same_to_git ? std::nullopt : git_patch(store, each, before, after);
+}
+
+void end_restores(history::store& store, const confinement_policy& policy) {
+  store.after_moves([workspace = store.workspace(), policy] {
+    std::string said;
+    end_moves(workspace->descriptor(), {""}, said, policy);
+    return said;
+  });
+}
+
+result<interrupted_change>
+end_interrupted_change(const root& root, std::string_view state_directory, std::string& said,
+                       const confinement_policy& policy, const work_bounds& bounds) {
+  const auto found = recover_changes(root, state_directory, bounds);
+  if (found && *found == interrupted_change::finished)
+    end_moves(root.descriptor(), {""}, said, policy);
+  return found;
 }
 
 } // namespace paddock::mcp

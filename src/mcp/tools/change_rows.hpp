@@ -167,7 +167,7 @@ inline constexpr parameter_row apply_changes[] = {
 };
 
 inline constexpr std::string_view apply_changes_schema =
-    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array"}}}},"note":{"type":"string"},"notice":{"type":"string"}},"required":["applied","files"]})";
+    R"({"type":"object","properties":{"applied":{"type":"boolean"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"action":{"enum":["created","edited","deleted","moved"]},"from":{"type":"string"},"hash":{"type":"string"},"added":{"type":"integer"},"removed":{"type":"integer"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"matchedWith":{"type":"string"},"matchedLines":{"type":"array"}}}},"notice":{"type":"string"}},"required":["applied","files"]})";
 inline constexpr std::string_view path_schema =
     R"({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]})";
 inline constexpr std::string_view path_text_schema =

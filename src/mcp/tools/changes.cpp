@@ -107,11 +107,12 @@ public:
   }
   [[nodiscard]] tool_result take(interrupted_change earlier, const std::string& said) {
     out_.end_array();
-    if (!said.empty()) out_.member("notice", encode_name(said));
-    if (earlier == interrupted_change::undone)
-      out_.member("note", "an earlier change of several files that was interrupted was undone");
-    if (earlier == interrupted_change::finished)
-      out_.member("note", "an earlier change of several files that was interrupted was finished");
+    std::string notice = encode_name(said);
+    if (earlier == interrupted_change::undone || earlier == interrupted_change::finished)
+      notice.append(notice.empty() ? "" : "; ")
+          .append("an earlier change of several files that was interrupted was ")
+          .append(earlier == interrupted_change::undone ? "undone" : "finished");
+    if (!notice.empty()) out_.member("notice", notice);
     out_.end_object();
     return {.json = out_.take()};
   }
@@ -164,9 +165,10 @@ tool_result apply_changes(workspace_state& state, call& c) {
                          .bounds = bounds_of(state, c)};
   // Before anything is read: a plan for what is half done would not fit what is undone. What stands
   // in the way is told by apply_changes.
-  const auto earlier = is_trial
-                           ? result<interrupted_change>(interrupted_change::none)
-                           : recover_changes(*state.root, options.state_directory, options.bounds);
+  std::string said; // of links
+  const auto earlier = is_trial ? result<interrupted_change>(interrupted_change::none)
+                                : end_interrupted_change(*state.root, options.state_directory, said,
+                                                         state.options.confinement, options.bounds);
   for (unsigned attempt = 1;; ++attempt) {
     const auto plan = plan_of(state, c, *patch);
     if (!plan) {
@@ -191,7 +193,6 @@ tool_result apply_changes(workspace_state& state, call& c) {
       if (plan->changes[i].action == change_action::move && !is_trial)
         moved.push_back((*done)[i].path);
     }
-    std::string said; // of links
     end_moves(state.root->descriptor(), moved, said, state.options.confinement);
     return report.take(earlier ? *earlier : interrupted_change::none, said);
   }

@@ -6,7 +6,6 @@
 #include "mcp/tools/tools.hpp"
 
 #include <paddock/base/detail/utf8.hpp>
-#include <paddock/exec/command.hpp>
 #include <paddock/history/history.hpp>
 #include <paddock/history/naming.hpp>
 #include <paddock/mcp/change_results.hpp>
@@ -220,6 +219,7 @@ notice_text notice_of(const history::restore_outcome& done, bool is_trial, bool 
               "opened"
             : "left lists what was not restored whole, or stays");
   notice.add(encode_name(done.kept));
+  notice.add(encode_name(done.notice));
   notice.add(encode_name(left_outside));
   if (!done.running.empty()) notice.add(running_notice(done.running));
   return notice;
@@ -312,8 +312,6 @@ tool_result restore(workspace_state& state, call& c) {
        .force = is_forced,
        .bounds = bounds});
   if (!done) return failed_history(*store, c, done.error(), "to", bounds);
-  if (!is_trial && done->restored != 0)
-    end_moves(state.root->descriptor(), {""}, done->kept, state.options.confinement);
   object_result result;
   json_writer& out = result.writer();
   out.key("restored").unsigned_integer(done->restored);

@@ -9,6 +9,7 @@
 #include <paddock/base/detail/nearest_name.hpp>
 #include <paddock/exec/command.hpp>
 #include <paddock/file/file.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/path/lexical_path.hpp>
 
@@ -40,6 +41,7 @@ workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspa
       todos(limits.todos_max), memory(options.memory), warning(options.warning),
       processes(limits_of_processes(limits), [this] { changes_of_processes.settle(); }) {
   if (memory == nullptr) memory = std::make_shared<memory_budget>(limits.memory_bytes_max);
+  if (options.history) end_restores(*options.history, options.confinement);
   const bool coding = options.tools == toolset::coding;
   if (options.results == result_detail::of_toolset)
     options.results = coding ? result_detail::brief : result_detail::full;

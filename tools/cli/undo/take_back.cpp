@@ -9,7 +9,6 @@
 #include "common/terminal.hpp"
 #include "undo_cli.hpp"
 
-#include <paddock/exec/command.hpp>
 #include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/lexical_path.hpp>
@@ -86,7 +85,8 @@ void complain_of_rest(std::string_view program, const open_history_result& opene
   if (done.lost != 0)
     complain(program, count_of(done.lost, "entry", "entries") +
                           " in ignored directories cannot be restored once removed");
-  if (!done.kept.empty()) complain(program, without_controls(done.kept));
+  for (const std::string& said : {done.kept, done.notice})
+    if (!said.empty()) complain(program, without_controls(said));
   for (const history::restore_conflict& each : done.conflicts)
     complain(program,
              without_controls(from_current(opened.current, each.path)) + ": " + each.reason);
@@ -138,8 +138,6 @@ int run_undo(const restore_options& options) {
   request.effect = effect;
   auto done = opened.store->restore(request);
   if (!done) return complain_of_history(program, *opened.store, options, done.error());
-  if (done->restored != 0 && !options.dry_run)
-    end_moves(opened.workspace->descriptor(), {""}, done->kept);
   const auto commits =
       paths->empty() ? commits_left(*opened.store, opened.since) : std::optional<left_commits>();
   if (options.json)

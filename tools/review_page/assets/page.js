@@ -280,7 +280,7 @@ async function undo({ paths, hunk, to = now.since }) {
     await look();
     if (index >= 0 && !list.chosen && list.items.length > 0) list.choose(Math.min(index, list.items.length - 1));
     else if (list.chosen) await fileView.load(list.chosen);
-    at("done-text").textContent = [text("undone", outcome.restored), outcome.kept ? plain(outcome.kept) : ""].filter(Boolean).join(" ");
+    at("done-text").textContent = [text("undone", outcome.restored), ...[outcome.kept, outcome.notice].filter(Boolean).map(plain)].join(" ");
     at("take-back").hidden = outcome.checkpoint === undefined;
     at("take-back").onclick = () => undo({ to: outcome.checkpoint });
     at("done").hidden = false;
