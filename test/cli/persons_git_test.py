@@ -326,6 +326,7 @@ class PersonsGit(unittest.TestCase):
         told = server.call("moveFile", source=source, destination=destination)
         server.close()
         self.assertNotIn("error", told)
+        self.assertNotIn("by the command", told.get("notice", ""))
         return told.get("notice", "")
 
     def test_what_git_follows_to_where_file_tools_move_a_link(self):

@@ -139,7 +139,9 @@ void repository_sweep::look_at_worktree(const std::string& path) {
     const auto at = resolve::collapse(join(path, *each->value));
     const auto tree = at ? open(*at) : result<file_descriptor>(at.error());
     if (tree || (at && tells_absence(tree.error()))) continue;
-    return look_at_configuration(repository->get(), path, "config", *rule);
+    // No command need have changed it: it is told as what is followed.
+    return look_at_configuration(repository->get(), path, "config",
+                                 rule_of("hooks").value_or(*rule));
   }
 }
 
