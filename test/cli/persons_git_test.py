@@ -7,6 +7,7 @@ Each row is prepared twice: by `paddock exec`, and by the same shell without the
 Outside the fence the canary is to run: a row for which it does not would prove nothing.
 """
 
+import contextlib
 import os
 import pathlib
 import shlex
@@ -174,6 +175,19 @@ FOLLOWED |= {
     "a submodule's worktree that is moved": ("", [f"{MAKE} mkdir -p a/b a/outside; git init -q a/b/r; cd a/b/r; {SUBMODULE}../../outside", "mv a/b/r r"], "cd r/sub; git stash"),
     "a submodule's worktree behind a link that is moved": ("", [f"{MAKE} mkdir lk lk/dep q; ln -s $OUT q/dep; {SUBMODULE}lk/dep; sleep 0.1", "mv lk l2; mv q lk"], "cd sub; git stash"),
     "a submodule's worktree that becomes a link": ("", [f"{MAKE} mkdir ln; {SUBMODULE}ln", "rm -r ln; ln -s $OUT ln"], "cd sub; git stash"),
+}
+# What a person makes a repository of.
+PREPARED = ("mkdir -p {0}/hooks; printf \"#!/bin/sh\\ntouch $OUT/written\\n\" > {0}/hooks/post-checkout; chmod +x {0}/hooks/*; "
+            "printf \"[core]\\n\\tfsmonitor = \\\"touch $OUT/written\\\"\\n\" > {0}/config; ")
+INIT = "git init -q d; cd d; touch f; git add f; git commit -qm f; git checkout -q -b new"
+FOLLOWED |= {
+    "a directory before git init": ("", [PREPARED.format("d/.git")], INIT),
+    "one of another name before git init": ("", [PREPARED.format("d/p"), "mv d/p d/.git"], INIT),
+    "a link before git init": ("", [PREPARED.format("p") + "mkdir d; ln -s ../p d/.git"], INIT),
+    "links before git init": ("", [PREPARED.format("p") + "mkdir -p d/.git; ln -s ../../p/hooks ../../p/config d/.git"], INIT),
+    "common parts before git init": ("", [PREPARED.format("p") + "mkdir -p d/.git; echo ../../p > d/.git/commondir"], INIT),
+    "a bundle that becomes a link": (SECRET, ["git bundle create -q b main; git clone -q b c", "rm b; ln -s $OUT/precious/.git b"],
+                                     "cd c; git fetch -q; git checkout -qf origin/main; cp s .."),
 }
 TABLES = "git init -q --ref-format=reftable"
 # Git 2.45 and later.
@@ -621,6 +635,27 @@ class PersonsGit(unittest.TestCase):
                 self.assertNotIn("made-by-command", done.stderr)
                 self.assertEqual(done.returncode, 0, done)
                 self.assertEqual(self.sh("git status", workspace).returncode, 0)
+
+    def test_honest_work_in_several_commands(self):
+        """Of one server: to the next one a worktree is somebody's, and stays in its place."""
+        agent = "git -c user.name=a -c user.email=a@example.org"
+        rows = {
+            "a worktree": ["git worktree add -q wt", f"cd wt; touch n; git add n; {agent} commit -qm n", "git worktree move wt w2",
+                           "git worktree remove w2; test ! -e w2 -a ! -e .git/worktrees"],
+            "a conflict that a worktree remembers": [
+                f"git worktree add -q -b side wt; echo m > tracked; {agent} commit -qam m; cd wt; echo s > tracked; {agent} commit -qam s; ! {agent} merge main; "
+                "test -s $(git rev-parse --git-path MERGE_RR)",
+                f"cd wt; git rerere diff; echo both > tracked; {agent} commit -qam both; {agent} reset -q --hard HEAD^; ! {agent} merge main; grep -x both tracked"],
+        }
+        for name, scripts in rows.items():
+            with self.subTest(name):
+                workspace = self.repository(name.replace(" ", "-"))
+                self.sh("git config rerere.enabled true", workspace)
+                with contextlib.closing(Server(workspace, environment=self.environment)) as server:
+                    for script in scripts:
+                        done = server.run(f"set -e; {script}")
+                        self.assertNotIn("error", done)
+                        self.assertNotIn("made-by-command", str(done))
 
     def test_what_is_harmless_stays_in_the_configuration(self):
         workspace = self.repository("kept")
