@@ -185,7 +185,6 @@ FOLLOWED |= {
     "one of another name before git init": ("", [PREPARED.format("d/p"), "mv d/p d/.git"], INIT),
     "a link before git init": ("", [PREPARED.format("p") + "mkdir d; ln -s ../p d/.git"], INIT),
     "links before git init": ("", [PREPARED.format("p") + "mkdir -p d/.git; ln -s ../../p/hooks ../../p/config d/.git"], INIT),
-    "common parts before git init": ("", [PREPARED.format("p") + "mkdir -p d/.git; echo ../../p > d/.git/commondir"], INIT),
     "a bundle that becomes a link": (SECRET, ["git bundle create -q b main; git clone -q b c", "rm b; ln -s $OUT/precious/.git b"],
                                      "cd c; git fetch -q; git checkout -qf origin/main; cp s .."),
 }
@@ -244,7 +243,7 @@ class PersonsGit(unittest.TestCase):
         self.canary.parent.mkdir(exist_ok=True)
         self.environment = environment(self.base / "home")
         (self.base / "home").mkdir(exist_ok=True)
-        (self.base / "home/.gitconfig").write_text("[user]\n\tname = p\n\temail = p@example.org\n[init]\n\tdefaultBranch = main\n")
+        (self.base / "home/.gitconfig").write_text("[user]\n\tname = p\n\temail = p@example.org\n[init]\n\tdefaultBranch = main\n[maintenance]\n\tauto = false\n")
         workspace = self.base / name
         (workspace / "old").mkdir(parents=True)
         (workspace / "tracked").write_text("one\n")
@@ -620,7 +619,7 @@ class PersonsGit(unittest.TestCase):
             "in blocks": "mkdir m; cd m; seq 21000 | xargs touch; git -c index.threads=2 add .; cd ..; git -c index.threads=2 status -s | wc -l",
             "in blocks, version 4": "mkdir m; cd m; seq 21000 | xargs touch; git -c index.threads=2 -c index.version=4 add .",
             "sparse": f"git init -q other; cd other; mkdir d; touch d/f; git add d; {agent} commit -qm d; git sparse-checkout set --cone --sparse-index x",
-            "a conflict": f"mkdir .git/rr-cache; {fork}; git merge side; test -s .git/MERGE_RR",
+            "a conflict": f"mkdir .git/rr-cache; {fork}; {agent} merge side; test -s .git/MERGE_RR",
             "a rebase": f"{fork}; {agent} rebase side; test -d .git/rebase-merge",
             "patches": f"{fork}; git format-patch -q -1 --stdout side > p; {agent} am -3 --whitespace=fix --ignore-whitespace p; test -d .git/rebase-apply",
             "a branch of a link": "git -c core.preferSymlinkRefs=true checkout -q -b linked; test -L .git/HEAD",
