@@ -243,8 +243,10 @@ result<void> store::impl::absorb(scan_outcome&& found, const cause& by, const wo
       continue;
     }
     if (before == after) continue;
-    const bool is_seen =
-        before.exists() ? before.same_as(after) : unseen.cover(parent_of(each.path));
+    // What could not be read now was perhaps changed, and what was held before is.
+    const bool is_forgotten = before.has_content() && !after.has_content();
+    const bool is_seen = before.exists() ? before.same_as(after) && !is_forgotten
+                                         : unseen.cover(parent_of(each.path));
     const cause* earlier = nullptr;
     if (before.is_content() && before.inode == after.inode) {
       earlier = ended_then(after.changed_ns);

@@ -55,6 +55,29 @@ TEST_F(HistoryFault, ALockThatIsNotToBeHadIsSaidByTheToolItself) {
   }
 }
 
+/// What was read before is still held where a file has only a new time of change, and the store
+/// fails in the look at it.
+TEST_F(HistoryFault, AFailedLookForgetsNoContent) {
+  write("a", "one");
+  for (std::size_t at = 1, failed = 1; failed != 0; ++at) {
+    const auto store = begun();
+    ASSERT_NE(store, nullptr);
+    shell("chmod 600 a; chmod 644 a");
+    test::injection injected({.at = at, .os_errno = EIO});
+    store->look();
+    injected.end();
+    failed = test::injection::failed();
+    const std::vector<std::string> paths{"a"};
+    auto recording = store->before_tool("write", paths);
+    write("a", "another");
+    (void)recording.finish();
+    const auto back = store->restore({.to = store->state().start});
+    ASSERT_THAT(back, IsOk()) << at;
+    EXPECT_TRUE(back->conflicts.empty()) << at << ' ' << back->conflicts.front().reason;
+    ASSERT_EQ(tree.content("ws/a"), "one") << at;
+  }
+}
+
 /// A content that could not be written is never said to be held, and is read again.
 TEST_F(HistoryFault, AShortFullDiskLosesNoContentInSilence) {
   const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
