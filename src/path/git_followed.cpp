@@ -106,13 +106,14 @@ bool is_reference_name(std::string_view name) {
          });
 }
 
-/// The name of a commit, or of another reference.
+/// The name of a commit, or of another reference; or what git writes where tables have them.
 bool leads_to_reference(std::string_view text) {
   constexpr std::string_view blanks = " \t\n\v\f\r";
   if (!text.starts_with(git_reference_begin)) return true;
   text.remove_prefix(
       std::min(text.find_first_not_of(blanks, git_reference_begin.size()), text.size()));
-  return is_reference_name(text.substr(0, text.find_last_not_of(blanks) + 1));
+  const std::string_view name = text.substr(0, text.find_last_not_of(blanks) + 1);
+  return is_reference_name(name) || name == "refs/heads/.invalid";
 }
 
 } // namespace

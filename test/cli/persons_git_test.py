@@ -623,6 +623,7 @@ class PersonsGit(unittest.TestCase):
             "a rebase": f"{fork}; {agent} rebase side; test -d .git/rebase-merge",
             "patches": f"{fork}; git format-patch -q -1 --stdout side > p; {agent} am -3 --whitespace=fix --ignore-whitespace p; test -d .git/rebase-apply",
             "a branch of a link": "git -c core.preferSymlinkRefs=true checkout -q -b linked; test -L .git/HEAD",
+            "a worktree of a repository with tables": "git worktree add -q wt; echo 'ref: refs/heads/.invalid' > .git/worktrees/wt/HEAD",
             "a copy that shares": "git clone -q --shared . copy; test -s copy/.git/objects/info/alternates",
             "sha256": f"git init -q --object-format=sha256 other; cd other; touch f; git add f; {agent} commit -qm f",
         }
