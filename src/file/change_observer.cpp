@@ -48,8 +48,9 @@ void report_unknown_change(const std::string& path) {
     each->changed_somehow(path);
 }
 
-result<void> unlink_reported(int directory, const char* name, const std::string& path) {
-  if (!is_observed()) return sys::unlinkat(directory, name, 0);
+result<void> unlink_reported(int directory, const char* name, const std::string& path,
+                             const file_status* expected) {
+  if (!is_observed() && expected == nullptr) return sys::unlinkat(directory, name, 0);
   PADDOCK_TRY(const component aside, unused_name(temporary_prefix));
   const name_in_use passing(aside);
   const auto rename = [&](const char* from, const char* to) {
@@ -61,6 +62,12 @@ result<void> unlink_reported(int directory, const char* name, const std::string&
     return sys::unlinkat(directory, name, 0);
   }
   const auto status = sys::status_at(directory, aside.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (status && expected != nullptr && !same_but_for_name(*status, *expected)) {
+    const auto back = rename(aside.c_str(), name);
+    if (!back && back.error().os_errno == EEXIST) // saved over once more
+      (void)sys::unlinkat(directory, aside.c_str(), 0).has_value();
+    return error{error_code::conflict, 0, "remove"};
+  }
   if (status && status->kind != entry_kind::directory)
     report_change(path, {directory, aside.c_str()}, std::nullopt);
   auto removed = sys::unlinkat(directory, aside.c_str(), 0);

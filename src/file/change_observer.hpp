@@ -46,9 +46,15 @@ void report_change(const std::string& path, const displaced_entry& before,
                    const std::optional<file_status>& after);
 void report_moved_directory(const std::string& from, const std::string& to);
 void report_unknown_change(const std::string& path);
-/// Removes a file or link. With an observer it is renamed first, and reported under that name.
-/// Errors: is_a_directory, those of unlinkat(2).
-[[nodiscard]] result<void> unlink_reported(int directory, const char* name,
-                                           const std::string& path);
+/// Whether two looks saw the same object with the same content, if a rename, which changes the
+/// status change time, was between them.
+[[nodiscard]] inline bool same_but_for_name(const file_status& a, const file_status& b) {
+  return a.same_object(b) && a.size == b.size && a.modified_ns == b.modified_ns;
+}
+/// Removes a file or link. With an observer, or if another one than `expected` would stay, it is
+/// renamed first, and reported under that name. Errors: is_a_directory, conflict (it is another
+/// one), those of unlinkat(2).
+[[nodiscard]] result<void> unlink_reported(int directory, const char* name, const std::string& path,
+                                           const file_status* expected = nullptr);
 
 } // namespace paddock

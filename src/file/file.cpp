@@ -105,10 +105,12 @@ result<void> write_without_set_id_bits(const opened& file, std::string_view byte
   return {};
 }
 
-/// Whether the file at a place has the content that is meant; links and directories have none.
-result<void> check_content(const place& where, const content_check& only_if,
-                           std::uint64_t bytes_max, const work_bounds& bounds) {
-  if (!only_if) return {};
+/// The file at a place, if it has the content that is meant; links and directories have none.
+/// Nothing where any content will do.
+result<std::optional<file_status>> check_content(const place& where, const content_check& only_if,
+                                                 std::uint64_t bytes_max,
+                                                 const work_bounds& bounds) {
+  if (!only_if) return std::optional<file_status>();
   if (where.existing->kind == entry_kind::directory)
     return file_refusal(error_code::is_a_directory, "look at the content");
   if (where.existing->kind != entry_kind::file)
@@ -117,7 +119,7 @@ result<void> check_content(const place& where, const content_check& only_if,
   memory_share memory;
   PADDOCK_TRY(const auto bytes,
               read_to_end<raw_bytes>(file.fd.get(), file.status.size, bytes_max, bounds, memory));
-  if (only_if({bytes.data(), bytes.size()})) return {};
+  if (only_if({bytes.data(), bytes.size()})) return std::optional(file.status);
   return file_refusal(error_code::stale, "look at the content");
 }
 
@@ -371,8 +373,10 @@ result<std::string> remove_file(const root& root, std::string_view path,
   if (where.directory) return file_refusal(error_code::not_a_directory, "remove");
   PADDOCK_CHECK(check_writable(where));
   PADDOCK_TRY(const auto lock, lock_content(root, where.path, options.bounds));
-  PADDOCK_CHECK(check_content(where, options.only_if, options.file_bytes_max, options.bounds));
-  PADDOCK_CHECK(unlink_reported(where.parent.get(), where.name.c_str(), where.path));
+  PADDOCK_TRY(const auto seen,
+              check_content(where, options.only_if, options.file_bytes_max, options.bounds));
+  PADDOCK_CHECK(
+      unlink_reported(where.parent.get(), where.name.c_str(), where.path, seen ? &*seen : nullptr));
   return std::move(where.path);
 }
 

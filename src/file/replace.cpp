@@ -113,7 +113,7 @@ public:
       if (!linked) forget_name();
       PADDOCK_CHECK(std::move(linked));
     }
-    if (is_observed()) return exchange(expected);
+    if (is_observed() || expected != nullptr) return exchange(expected);
     PADDOCK_CHECK(rename(0));
     placed_ = true;
     return {};
@@ -175,12 +175,6 @@ private:
     return error{is_directory ? error_code::is_a_directory : error_code::conflict, 0, "replace"};
   }
 
-  /// A rename changes the status change time.
-  [[nodiscard]] static bool same_but_for_name(file_status now, const file_status& before) {
-    now.changed_ns = before.changed_ns;
-    return same_content(now, before);
-  }
-
   /// What replaces another file stays private until it has the other's mode.
   [[nodiscard]] unsigned mode() const noexcept { return where_.existing ? 0600 : 0666; }
 
@@ -218,8 +212,7 @@ result<void> fill(int fd, const place& where, std::span<const std::string_view> 
 } // namespace
 
 bool same_content(const file_status& a, const file_status& b) {
-  return a.same_object(b) && a.size == b.size && a.modified_ns == b.modified_ns &&
-         a.changed_ns == b.changed_ns;
+  return same_but_for_name(a, b) && a.changed_ns == b.changed_ns;
 }
 
 /// A mutex that can be waited for with an eye on other things.

@@ -49,8 +49,8 @@ private:
 [[nodiscard]] result<content_lock> lock_content(const root& root, std::string_view resolved,
                                                 const work_bounds& bounds);
 
-/// Of a path with a part by which git would tell a repository, or that git obeys in one: the lock of
-/// all such places, to be taken before the rules are asked, because one more of them may make a
+/// Of a path with a part by which git would tell a repository, or that git obeys in one: the lock
+/// of all such places, to be taken before the rules are asked, because one more of them may make a
 /// repository of a directory. Nothing for any other path. Errors: as lock_content.
 [[nodiscard]] result<std::optional<content_lock>>
 lock_part_of_repository(const root& root, std::string_view path, const work_bounds& bounds);

@@ -193,7 +193,8 @@ struct remove_file_options {
 };
 
 /// Removes a file or a link. Returns the resolved path. Errors: not_found, is_a_directory,
-/// read_only, timed_out, cancelled; with `only_if` those that moving has.
+/// read_only, timed_out, cancelled; with `only_if` those that moving has, and conflict (somebody
+/// has saved it meanwhile).
 [[nodiscard]] result<std::string> remove_file(const root& root, std::string_view path,
                                               const remove_file_options& options = {});
 
