@@ -571,9 +571,9 @@ class PersonsGit(unittest.TestCase):
     def test_a_rebase_of_an_agent_in_a_worktree_goes_on(self):
         main = self.repository("worktree")
         place = main.parent / "agents-tree"
-        self.sh(f"git worktree add -q -b theirs {place}", main)
+        self.sh(f"git worktree add -q -b theirs {place}; mkdir -p .git/reftable", main)
         server = Server(place, "--git-worktree", environment=self.environment)
-        scripts = ["for i in 1 2; do echo $i > n; git add n; agent commit -qm $i; done; git checkout -q -b side HEAD~1; echo s > n; git add n; "
+        scripts = [f"touch {main}/.git/reftable/written", "for i in 1 2; do echo $i > n; git add n; agent commit -qm $i; done; git checkout -q -b side HEAD~1; echo s > n; git add n; "
                    "agent commit -qm s; echo t > t; git add t; agent commit -qm t; ! agent rebase -q theirs",
                    "echo n > n; git add n; agent rebase --continue", "git checkout -q -b more; echo u > u; git add u; agent commit -qm u; git checkout -q side; ! agent cherry-pick theirs~1 more",
                    "echo m > n; git add n; agent cherry-pick --continue"]

@@ -115,7 +115,8 @@ std::variant<git_worktree, std::string> find_git_worktree(const std::string& wor
     return common.string() + ", to which .git leads, does not know this worktree; git worktree "
                              "repair mends that";
   git_worktree found{.repository = common.string()};
-  for (const fs::path& part : {common / "objects", common / "refs", common / "logs", own})
+  for (const fs::path& part :
+       {common / "objects", common / "refs", common / "reftable", common / "logs", own})
     if (fs::is_directory(fs::symlink_status(part, failed))) found.written.push_back(part.string());
   (void)std::ofstream(own / "config.worktree", std::ios::app); // git reads it only if told to
   for (const char* name : {"commondir", "gitdir", "config.worktree", "modules"})
