@@ -35,14 +35,18 @@ result<file_descriptor> place_of_settings(int workspace, const std::string& path
                               O_PATH | O_DIRECTORY);
 }
 
-/// As git does it: who holds the lock is the one who may replace the file.
-result<void> replace_settings(int directory, const std::string& name, std::string_view text) {
+/// As git does it: who holds the lock is the one who may replace the file. Errors: conflict (it is
+/// not as it was).
+result<void> replace_settings(int directory, const std::string& name, const std::string& before,
+                              std::string_view text) {
   const std::string lock = name + ".lock";
-  PADDOCK_TRY(const auto before, sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW));
+  PADDOCK_TRY(const auto status, sys::status_at(directory, name.c_str(), AT_SYMLINK_NOFOLLOW));
   PADDOCK_TRY(const auto file, sys::openat(directory, lock.c_str(),
                                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                           before.mode & 0666U));
-  auto done = result<void>();
+                                           status.mode & 0666U));
+  auto done = text_of_settings(directory, name) == before
+                  ? result<void>()
+                  : error{error_code::conflict, 0, "settings"};
   while (done && !text.empty()) {
     const auto written = sys::write(file.get(), text);
     if (!written)
@@ -82,12 +86,12 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
     return leads_to_repository(workspace_, tree, written);
   });
   std::string told;
-  if (text && text_of_settings(place->get(), name) != before)
+  const auto done = text ? replace_settings(place->get(), name, before, *text) : result<void>();
+  if (!done && done.error().code == error_code::conflict)
     told = path + " was not changed: another program changed it while the command ran; run the "
                   "command again";
-  else if (text)
-    if (const auto done = replace_settings(place->get(), name, *text); !done)
-      told = path + " was not changed: " + std::string(paddock::text(done.error().code));
+  else if (!done)
+    told = path + " was not changed: " + std::string(paddock::text(done.error().code));
   if (!told.empty() || left_out.empty()) return told;
   told = path + " is protected, so that this was not saved: ";
   for (const std::string& each : left_out)
