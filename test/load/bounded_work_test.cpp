@@ -315,16 +315,35 @@ TEST_F(bounded_work, skills_share_the_memory_with_the_tools) {
   ask_all("ok"); // the control
 }
 
-/// A search that would take minutes holds the memory that an edit waits for.
-TEST_F(bounded_work, a_search_ends_when_it_is_cancelled_or_time_is_up) {
-  std::string lines; // of which a deterministic automaton makes ever new states
+/// Lines of which a deterministic automaton makes ever new states,
+std::string slow_lines() {
+  std::string lines;
   for (std::uint32_t random = 1; lines.size() < mib;) {
     random = random * 1'664'525 + 1'013'904'223;
     lines += lines.size() % 4'000 == 3'999 ? '\n' : "ab"[random >> 31];
   }
-  dense("dense", 12 * mib, lines);
+  return lines;
+}
+/// and a search that takes minutes in a dozen MiB of them.
+constexpr const char* slow_search = R"({"pattern":"[ab]*a[ab]{150}c|few"})";
+
+TEST_F(bounded_work, more_searches_than_threads_leave_a_thread_to_others) {
+  constexpr int calls = 100;
+  dense("dense", 12 * mib, slow_lines());
+  serve({"--tools", "coding", "--limit", "tool-ms=0"});
+  for (int i = 0; i < calls; ++i)
+    put("slow-" + std::to_string(i), "searchText", slow_search);
+  expect_others_are_answered();
+  for (int i = 0; i < calls; ++i)
+    adapter->peer.put(test::cancel_line(era::modern, json_string("slow-" + std::to_string(i))));
+  EXPECT_EQ("ok", ask("findFiles", R"({"glob":"*"})").error); // none keeps its turn
+}
+
+/// A search that would take minutes holds the memory that an edit waits for.
+TEST_F(bounded_work, a_search_ends_when_it_is_cancelled_or_time_is_up) {
+  dense("dense", 12 * mib, slow_lines());
   tree.file("few", "ab\n");
-  const std::string slow = R"({"pattern":"[ab]*a[ab]{150}c|few"})";
+  const std::string slow = slow_search;
   const std::vector<std::string> base{"--tools", "coding", "--limit", "memory-bytes=20000000"};
   auto patient = base, hurried = base;
   patient.insert(patient.end(), {"--limit", "tool-ms=0"});

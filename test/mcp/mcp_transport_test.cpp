@@ -161,8 +161,18 @@ protected:
   }
   ~McpTransport() override { gate_.open(); }
 
+  static std::vector<tool> tools(const test::gate& g) {
+    std::vector<tool> made = test::fixture_tools(g);
+    made.push_back(
+        {.name = "wait", .description = "Waits for others, and says so.", .handler = [g](call& c) {
+           c.only_waits();
+           return test::wait_at(g, c);
+         }});
+    return made;
+  }
+
   test::gate gate_;
-  server server_{test::fixture_options(), test::fixture_tools(gate_)};
+  server server_{test::fixture_options(), tools(gate_)};
 };
 
 std::string carrier_name(const testing::TestParamInfo<carrier>& p) {
@@ -295,6 +305,37 @@ TEST_P(McpTransport, MoreBlockingCallsThanThreads) {
   for (int i = 0; i < 63; ++i)
     expected.insert(i);
   EXPECT_EQ(expected, c->receive_ids(63)) << "all but the cancelled one";
+}
+
+TEST_P(McpTransport, CallsThatOnlyWaitKeepNoThreadFromOthers) {
+  const auto c = connect({.threads_max = 4});
+  std::string lines;
+  for (int i = 0; i < 64; ++i)
+    lines += call_of(i, "wait");
+  c->send(lines + call_of(100, "echo", R"({"text":"x"})"));
+  EXPECT_THAT(c->receive(), testing::Optional(HasSubstr("\"id\":100")));
+  gate_.wait_for_arrivals(64);
+  gate_.open();
+  EXPECT_EQ(64U, c->receive_ids(64).size());
+  c->send(call_of(101, "echo", R"({"text":"x"})"));
+  EXPECT_THAT(c->receive(), testing::Optional(HasSubstr("\"id\":101")));
+}
+
+TEST_P(McpTransport, AfterCallsThatOnlyWaitedAsManyRunAsBefore) {
+  const auto c = connect({.threads_max = 2});
+  c->send(call_of(0, "wait") + call_of(1, "wait"));
+  gate_.wait_for_arrivals(2);
+  gate_.open();
+  EXPECT_EQ(2U, c->receive_ids(2).size());
+  gate_.close();
+  c->send(call_of(2, "block") + call_of(3, "block") + request(4, "ping"));
+  EXPECT_EQ(pong(4), c->receive());
+  gate_.wait_for_arrivals(3);
+  c->send(request(5, "ping"));
+  EXPECT_EQ(pong(5), c->receive());
+  EXPECT_EQ(3, gate_.arrived()) << "one blocks, one reads";
+  gate_.open();
+  EXPECT_EQ((std::multiset<std::int64_t>{2, 3}), c->receive_ids(2));
 }
 
 TEST_P(McpTransport, OneThreadServesInTurn) {

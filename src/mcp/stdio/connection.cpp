@@ -25,6 +25,10 @@ constexpr milliseconds grace{250};      ///< for calls to end by themselves afte
 constexpr milliseconds patience{900};   ///< for everything, so that the whole stays below a second
 constexpr milliseconds stall_look{20};  ///< while the client does not read or all threads are taken
 constexpr std::size_t queued_max = 256;
+constexpr unsigned waiting_max = 256; ///< calls that only wait, each with a thread
+
+/// Whether the call that this thread runs is one of those.
+thread_local bool only_waiting = false;
 
 } // namespace
 
@@ -137,10 +141,12 @@ bool connection::wait_for_capacity() {
   return true;
 }
 
+bool connection::all_busy() const {
+  return followers_busy_.load(std::memory_order_relaxed) + 1 >= threads_max();
+}
+
 bool connection::must_queue() const {
-  return options_.threads_max > 1 &&
-         (followers_busy_.load(std::memory_order_relaxed) + 1 >= options_.threads_max ||
-          queued_.load(std::memory_order_relaxed) > 0);
+  return options_.threads_max > 1 && (all_busy() || queued_.load(std::memory_order_relaxed) > 0);
 }
 
 void connection::queue(std::unique_ptr<transaction> t) {
@@ -188,12 +194,31 @@ void connection::may_block(std::uint64_t token) {
   pass_leadership(token);
 }
 
-void connection::pass_leadership(std::uint64_t token) {
-  if (idle_threads_ == 0 && threads_.size() >= options_.threads_max) return;
-  if (!inline_call_.compare_exchange_strong(token, 0)) return;
+void connection::only_waits(std::uint64_t token) {
+  const lock l(guard_);
+  const bool leads = token != 0 && inline_call_.load(std::memory_order_relaxed) == token;
+  const bool has_room = !only_waiting && waiting_ < waiting_max;
+  if (has_room) ++waiting_;
+  if (leads && !pass_leadership(token)) {
+    if (has_room) --waiting_;
+    return;
+  }
+  only_waiting = only_waiting || has_room;
+  if (!queue_.empty()) wake_one();
+}
+
+bool connection::pass_leadership(std::uint64_t token) {
+  if (idle_threads_ == 0 && threads_.size() >= threads_max()) return false;
+  if (!inline_call_.compare_exchange_strong(token, 0)) return false;
   followers_busy_.fetch_add(1, std::memory_order_relaxed);
   leader_wanted_ = true;
   wake_one();
+  return true;
+}
+
+void connection::end_following() {
+  if (std::exchange(only_waiting, false)) waiting_.fetch_sub(1, std::memory_order_relaxed);
+  followers_busy_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void connection::wake_one() {
@@ -201,7 +226,7 @@ void connection::wake_one() {
     --idle_threads_;
     ++wake_calls_;
     pool_wake_.notify_one();
-  } else if (threads_.size() < options_.threads_max) {
+  } else if (threads_.size() < threads_max()) {
     // Without a thread the next call that ends takes over; nothing is lost but time.
     (void)add_thread();
   }
@@ -225,9 +250,9 @@ void connection::work_until_finished() {
       if (ended)
         input_done_ = true;
       else
-        followers_busy_.fetch_sub(1, std::memory_order_relaxed);
+        end_following();
       if (input_done_) supervisor_wake_.notify_one();
-    } else if (!queue_.empty()) {
+    } else if (!queue_.empty() && !all_busy()) {
       std::unique_ptr<transaction> t = std::move(queue_.front());
       queue_.pop_front();
       queued_.store(queue_.size(), std::memory_order_relaxed);
@@ -237,7 +262,7 @@ void connection::work_until_finished() {
         out_.wait_for_room(stall_look);
       run(std::move(t), 0);
       l.lock();
-      followers_busy_.fetch_sub(1, std::memory_order_relaxed);
+      end_following();
       if (input_done_) supervisor_wake_.notify_one();
     } else {
       ++idle_threads_;

@@ -8,7 +8,8 @@
 // for longer than a moment, the leadership is taken from that thread and given to another, which
 // reads on; the first one becomes a follower and looks for work when its call is done. A call is
 // run by the leader only when somebody is left who could take over; otherwise it waits in a bounded
-// queue.
+// queue. One that says that it only waits has a thread beside those, as long as there are not too
+// many.
 //
 // The leadership is taken by exchanging `inline_call_` from the call's number to 0, which either
 // the call's end, the call itself or the supervisor achieves, and only one of them.
@@ -51,6 +52,7 @@ public:
     out_.send(out_.congested() ? brief : line);
   }
   void may_block(std::uint64_t token) override;
+  void only_waits(std::uint64_t token) override;
   [[nodiscard]] call_events* after_answer() noexcept override { return this; }
   [[nodiscard]] std::weak_ptr<call_events> while_subscribed() noexcept override {
     return weak_from_this();
@@ -67,6 +69,8 @@ private:
   [[nodiscard]] input wait_for_input();
   [[nodiscard]] bool wait_for_capacity();
   [[nodiscard]] bool must_queue() const;
+  /// Whether as many followers run as there may be beside the leader.
+  [[nodiscard]] bool all_busy() const;
   void queue(std::unique_ptr<transaction> t);
   [[nodiscard]] bool run_inline(std::unique_ptr<transaction> t);
   void run(std::unique_ptr<transaction> t, std::uint64_t token);
@@ -74,8 +78,10 @@ private:
 
   // --- the pool; the caller holds `guard_`
   void work_until_finished();
-  void pass_leadership(std::uint64_t token);
+  bool pass_leadership(std::uint64_t token);
+  void end_following();
   void wake_one();
+  [[nodiscard]] std::size_t threads_max() const { return options_.threads_max + waiting_.load(); }
   [[nodiscard]] bool add_thread();
   [[nodiscard]] bool idle() const { return followers_busy_ == 0 && queue_.empty(); }
 
@@ -102,6 +108,7 @@ private:
   std::atomic<bool> ending_{false};
   std::atomic<bool> watching_{false}; ///< whether the supervisor looks at inline_call_ regularly
   std::atomic<unsigned> followers_busy_{0}; ///< changed under guard_
+  std::atomic<unsigned> waiting_{0};        ///< of them only wait; changed under guard_
   std::atomic<std::size_t> queued_{0};      ///< length of queue_
   std::atomic<std::size_t> open_bytes_{0};  ///< of the lines whose calls wait or run
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace paddock::mcp {
@@ -23,10 +22,6 @@ bool flag(const call& c, std::string_view name) {
 
 ignore_files ignored_of(const call& c) {
   return flag(c, "includeIgnored") ? ignore_files::disregard : ignore_files::respect;
-}
-
-unsigned threads_max() {
-  return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
 }
 
 /// A pattern or glob that cannot be used, and why.
@@ -106,6 +101,7 @@ tool_result search_page(json_writer& out, std::uint64_t shown, std::size_t found
 } // namespace
 
 tool_result search_text(workspace_state& state, call& c) {
+  const turns::turn mine(state.searches, c); // before the deadline and the pattern's memory
   const std::string_view text = text_argument(c, "pattern");
   const pattern_options how{
       .syntax = flag(c, "literal") ? pattern_syntax::literal : pattern_syntax::regular_expression,
@@ -131,9 +127,8 @@ tool_result search_text(workspace_state& state, call& c) {
                                .offset = count_argument(c, "offset", 0),
                                .limit = count_argument(c, "limit", 200),
                                .ignored = ignored_of(c),
-                               .threads_max = threads_max(),
+                               .threads_max = state.search_threads_max,
                                .bounds = bounds_of(state, c)};
-  c.may_block();
   const std::string path = path_argument(c, "path");
   const auto found = paddock::search_text(*state.root, path, *pattern, options);
   if (!found && std::string_view(found.error().operation) == "search")
@@ -147,6 +142,7 @@ tool_result search_text(workspace_state& state, call& c) {
 }
 
 tool_result find_files(workspace_state& state, call& c) {
+  const turns::turn mine(state.searches, c);
   const std::string_view text = text_argument(c, "glob");
   const auto wanted = glob::compile(text);
   if (!wanted) return refused(wanted.error(), "glob: " + shown(text));
@@ -162,9 +158,8 @@ tool_result find_files(workspace_state& state, call& c) {
                              .ignored = ignored_of(c),
                              .offset = count_argument(c, "offset", 0),
                              .limit = count_argument(c, "limit", 1000),
-                             .threads_max = threads_max(),
+                             .threads_max = state.search_threads_max,
                              .bounds = bounds_of(state, c)};
-  c.may_block();
   const std::string path = path_argument(c, "path");
   const auto found = paddock::find_files(*state.root, path, *wanted, options);
   if (!found) return failure(*state.root, found.error(), path);
@@ -180,15 +175,15 @@ tool_result find_files(workspace_state& state, call& c) {
 }
 
 tool_result map_directory(workspace_state& state, call& c) {
+  const turns::turn mine(state.searches, c);
   const map_options defaults;
   const std::size_t room = result_bytes_max(c);
   const map_options options{.depth_max = count_argument(c, "depth", defaults.depth_max),
                             .bytes_max = std::min<std::uint64_t>(
                                 count_argument(c, "bytesMax", defaults.bytes_max), room / 4),
                             .ignored = ignored_of(c),
-                            .threads_max = threads_max(),
+                            .threads_max = state.search_threads_max,
                             .bounds = bounds_of(state, c)};
-  c.may_block();
   const std::string path = path_argument(c, "path");
   const auto found = map_tree(*state.root, path, options);
   if (!found) return failure(*state.root, found.error(), path);

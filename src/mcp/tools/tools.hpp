@@ -6,6 +6,7 @@
 
 #include "mcp/tools/process_changes.hpp"
 #include "mcp/tools/process_socket.hpp"
+#include "mcp/tools/turns.hpp"
 
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/exec/process.hpp>
@@ -38,6 +39,8 @@ struct workspace_state {
   todo_list todos;
   std::atomic<std::uint64_t> commands_running{0};
   std::shared_ptr<memory_budget> memory; ///< of all calls together
+  unsigned search_threads_max;           ///< of one search
+  turns searches;                        ///< of as many
   std::string warning;                   ///< about the workspace, for healthCheck; empty: none
   bool runs_commands = false;            ///< exec is among the tools
   bool reads_processes = false;          ///< readProcess is

@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,9 @@ process_limits limits_of_processes(const limits& bounds) {
 workspace_state::workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o)
     : root(std::move(r)), options(std::move(o)),
       limits(options.limits.value_or(limits_of(options.tools))), started_ms(sys::monotonic_ms()),
-      todos(limits.todos_max), memory(options.memory), warning(options.warning),
+      todos(limits.todos_max), memory(options.memory),
+      search_threads_max(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)),
+      searches(search_threads_max), warning(options.warning),
       processes(limits_of_processes(limits), [this] { changes_of_processes.settle(); }) {
   if (memory == nullptr) memory = std::make_shared<memory_budget>(limits.memory_bytes_max);
   if (options.history) end_restores(*options.history, options.confinement);

@@ -17,7 +17,7 @@
 
 namespace paddock::test {
 
-/// What blocking tools wait for. Opening it lets all of them go on, for ever. Copies are the same
+/// What blocking tools wait for. Opening it lets all of them go on. Copies are the same
 /// gate, because a handler that is left behind may outlive the test.
 class gate {
 public:
@@ -25,6 +25,15 @@ public:
     const std::lock_guard lock(s_->guard);
     s_->open = true;
     s_->changed.notify_all();
+  }
+  /// Those that come from now on wait.
+  void close() const {
+    const std::lock_guard lock(s_->guard);
+    s_->open = false;
+  }
+  [[nodiscard]] int arrived() const {
+    const std::lock_guard lock(s_->guard);
+    return s_->arrived;
   }
   /// Lets waiting tools look again.
   void stir() const {
