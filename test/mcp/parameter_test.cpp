@@ -82,11 +82,13 @@ const check_case check_cases[] = {
      R"("changes"[0].path must not be empty; "changes"[1].path is required: give a string; )"
      R"("changes"[1].edits[0].oldText has 15 characters, at most 8 are accepted; )"
      R"("changes"[1].edits[0].newText is required: give a string; )"
-     R"("changes"[1].edits[0].line must be at least 1; )"
+     R"("changes"[1].edits[0].line must be an integer from 1 to 99, not 0; )"
      R"("changes"[1].edits[1] must be an object, not a number; )"
      R"("changes"[2].kinds[1] must be "file" or "directory", not "link"; )"
-     R"("output" must be "lines", "files" or "counts", not "line"; "share" must be at most 1; )"
-     R"("ids"[0] must be at least 0; "ids"[1] must be an integer, not a string)"},
+     R"("output" must be "lines", "files" or "counts", not "line"; )"
+     R"("share" must be a number from 0 to 1, not 2; )"
+     R"("ids"[0] must be an integer of at least 0, not -1; )"
+     R"("ids"[1] must be an integer of at least 0, not "x")"},
     {"members that there are not", R"({"changes":[{"path":"a","text":"b"}],"paths":1})",
      R"("changes"[0]: unknown key text (it takes path, edits, kinds); "paths" is not a )"
      R"(parameter of tool (it takes changes, output, share, range, env, ids))"},
@@ -95,7 +97,7 @@ const check_case check_cases[] = {
      R"("range".from must be an integer, not null)"},
     {"wrong types", R"({"changes":[{"path":"a"}],"output":1,"share":"1","range":[],"env":{"A":1}})",
      R"("output" must be "lines", "files" or "counts", not a number; )"
-     R"("share" must be a number, not a string; "range" must be an object, not an array; )"
+     R"("share" must be a number from 0 to 1, not "1"; "range" must be an object, not an array; )"
      R"("env"["A"] must be a string, not a number)"},
 };
 

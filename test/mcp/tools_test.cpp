@@ -386,6 +386,65 @@ TEST_F(tools, each_has_an_example_that_it_accepts) {
   }
 }
 
+struct integer_case {
+  const char* json;
+  std::optional<std::int64_t> value;
+  const char* said = json;
+};
+
+constexpr integer_case integers[] = {
+    {"0", 0},
+    {"-0", 0, "0"},
+    {"1", 1},
+    {"3.0", 3, "3"},
+    {"1e2", 100, "100"},
+    {"-7", -7},
+    {"9223372036854775807", INT64_MAX},
+    {"9223372036854775808", {}},
+    {"1000000000000000000000000000000", {}, "1e+30"},
+    {"1e30", {}, "1e+30"},
+    {"-1e30", {}, "-1e+30"},
+    {"1e400", {}, "1.7976931348623157e+308"},
+    {"9007199254740993.0", {}, "9007199254740992"}, // as a double reads it
+    {"3.5", {}},
+    {"\"3\"", {}},
+    {"true", {}, "a boolean"},
+};
+
+/// Every integer of a table, inside `open` and `close`.
+void check_integers(const mcp::tool& of, const std::vector<mcp::parameter>& table,
+                    const std::string& open, const std::string& close, int& seen) {
+  for (const mcp::parameter& p : table) {
+    const std::string name = open + json_string(p.name) + ":";
+    if (p.type == mcp::parameter_type::object_array)
+      check_integers(of, p.members, name + "[{", "}]" + close, seen);
+    const bool in_array = p.type == mcp::parameter_type::integer_array;
+    if (p.type != mcp::parameter_type::integer && !in_array) continue;
+    ++seen;
+    for (const integer_case& each : integers) {
+      const std::string arguments =
+          name + (in_array ? "[" : "") + each.json + (in_array ? "]" : "") + close;
+      mcp::json_document document;
+      ASSERT_TRUE(document.parse(arguments)) << arguments;
+      const std::string said = mcp::problems_of(of, document.root());
+      const bool fits = each.value && *each.value >= p.minimum.value_or(INT64_MIN) &&
+                        *each.value <= p.maximum.value_or(INT64_MAX);
+      const std::string place = in_array ? "[0] must be an integer" : " must be an integer";
+      EXPECT_EQ(!fits, said.find(place) != said.npos) << of.name << arguments << said;
+      if (!fits) EXPECT_THAT(said, HasSubstr(", not " + std::string(each.said))) << arguments;
+      if (!fits && p.minimum) EXPECT_THAT(said, HasSubstr(std::to_string(*p.minimum))) << arguments;
+    }
+  }
+}
+
+TEST_F(tools, an_integer_is_read_alike_wherever_there_is_one) {
+  serve({.tools = mcp::toolset::coding});
+  int seen = 0;
+  for (const mcp::tool& each : server().tools())
+    check_integers(each, each.parameters, "{", "}", seen);
+  EXPECT_GT(seen, 20);
+}
+
 TEST_F(tools, there_are_seventeen) {
   EXPECT_EQ(17U, names_of(server()).size());
 }

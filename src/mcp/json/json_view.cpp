@@ -77,8 +77,8 @@ std::optional<std::int64_t> json_view::integer() const noexcept {
   if (e.get(value) == simdjson::SUCCESS) return value;
   double real = 0;
   if (!e.is_double() || e.get(real) != simdjson::SUCCESS) return std::nullopt;
-  constexpr double bound = 9007199254740992.0; // 2^53: beyond it, another number may be meant
-  if (real < -bound || real > bound || std::trunc(real) != real) return std::nullopt;
+  constexpr double bound = 9007199254740992.0; // 2^53: from there on another number may be meant
+  if (real <= -bound || real >= bound || std::trunc(real) != real) return std::nullopt;
   return static_cast<std::int64_t>(real);
 }
 

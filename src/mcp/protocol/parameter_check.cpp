@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 
 namespace paddock::mcp {
 namespace {
@@ -120,22 +122,33 @@ std::string problem_of_string(const parameter& p, json_view value) {
   return {};
 }
 
-std::string problem_of_integer(const parameter& p, json_view value) {
-  const auto n = value.integer();
-  if (!n) return " must be an integer, not " + std::string(name_of(value.kind()));
-  if (p.minimum && *n < *p.minimum) return " must be at least " + std::to_string(*p.minimum);
-  if (p.maximum && *n > *p.maximum) return " must be at most " + std::to_string(*p.maximum);
-  return {};
+/// A number as it was given, or what was given for one.
+std::string given(json_view value) {
+  if (value.number()) return value.text();
+  const auto text = value.string();
+  return text ? '"' + detail::excerpt(*text, least_characters) + '"'
+              : std::string(name_of(value.kind()));
 }
 
-std::string problem_of_number(const parameter& p, json_view value) {
-  const auto n = value.number();
-  if (!n) return " must be a number, not " + std::string(name_of(value.kind()));
-  if (p.minimum && *n < static_cast<double>(*p.minimum))
-    return " must be at least " + std::to_string(*p.minimum);
-  if (p.maximum && *n > static_cast<double>(*p.maximum))
-    return " must be at most " + std::to_string(*p.maximum);
-  return {};
+/// `value` read as N, if it is one.
+template <class N>
+std::string problem_of_number(std::string_view noun, json_view value, std::optional<N> n,
+                              std::optional<std::int64_t> least, std::optional<std::int64_t> most) {
+  if (n && (!least || *n >= static_cast<N>(*least)) && (!most || *n <= static_cast<N>(*most)))
+    return {};
+  std::string out = " must be " + std::string(noun);
+  if (least) out += (most ? " from " : " of at least ") + std::to_string(*least);
+  if (most) out += (least ? " to " : " of at most ") + std::to_string(*most);
+  return out + ", not " + given(value);
+}
+
+std::string problem_of_integer(const parameter& p, json_view value) {
+  constexpr std::int64_t exact_max = 9'007'199'254'740'991; // as a double has all below
+  const auto n = value.integer();
+  const bool is_beyond = !n && std::abs(value.number().value_or(0)) > exact_max;
+  return problem_of_number(name_of(type::integer), value, n,
+                           is_beyond ? p.minimum.value_or(-exact_max) : p.minimum,
+                           is_beyond ? p.maximum.value_or(exact_max) : p.maximum);
 }
 
 /// Where a value is. Written out only where something is wrong with it.
@@ -229,7 +242,7 @@ void checker::check(const parameter& p, json_view value, const place& at) {
   case type::integer:
     return add(at, problem_of_integer(p, value));
   case type::number:
-    return add(at, problem_of_number(p, value));
+    return add(at, problem_of_number(name_of(p.type), value, value.number(), p.minimum, p.maximum));
   case type::boolean:
     return value.boolean() ? void() : refuse_type();
   case type::string_array:
