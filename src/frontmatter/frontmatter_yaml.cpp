@@ -174,10 +174,12 @@ private:
       scalar(event);
       return close(event);
     case YAML_SEQUENCE_START_EVENT:
+      decorations(event, event.data.sequence_start.anchor, event.data.sequence_start.tag);
       anchor(event.data.sequence_start.anchor, {}, value_kind::sequence);
       node(event, {}, value_kind::sequence);
       return open(event, false);
     case YAML_MAPPING_START_EVENT:
+      decorations(event, event.data.mapping_start.anchor, event.data.mapping_start.tag);
       anchor(event.data.mapping_start.anchor, {}, value_kind::mapping);
       node(event, {}, value_kind::mapping);
       return open(event, true);
@@ -189,6 +191,19 @@ private:
     case YAML_STREAM_START_EVENT:
       return;
     }
+  }
+
+  void dispute(diagnostic_code code, const yaml_event_t& event) {
+    if (out_.disputed.size() == problems_max) return;
+    out_.disputed.push_back({code, static_cast<std::uint32_t>(event.start_mark.line) + first_line_,
+                             lines_.column(event.start_mark)});
+  }
+
+  void decorations(const yaml_event_t& event, const yaml_char_t* anchor, const yaml_char_t* tag) {
+    if (anchor != nullptr && anchors_.contains(std::string(text_of(anchor))))
+      dispute(diagnostic_code::repeated_anchor, event);
+    const bool is_text = event.type == YAML_SCALAR_EVENT && text_of(tag) == YAML_STR_TAG;
+    if (tag != nullptr && !is_text) dispute(diagnostic_code::foreign_tag, event);
   }
 
   void anchor(const yaml_char_t* name, std::string_view text, value_kind kind) {
@@ -212,10 +227,14 @@ private:
     const std::string_view text = text_of(data.value, data.length);
     const std::string_view tag = text_of(data.tag);
     value_kind kind = value_kind::text;
-    if (!tag.empty() && tag != "!" && tag != YAML_STR_TAG)
+    const bool is_plain = tag.empty() && data.style == YAML_PLAIN_SCALAR_STYLE;
+    if (tag.starts_with("tag:yaml.org,") && tag != YAML_STR_TAG)
       kind = tag == YAML_NULL_TAG ? value_kind::null : value_kind::other_scalar;
-    else if (tag.empty() && data.style == YAML_PLAIN_SCALAR_STYLE)
+    else if (is_plain)
       kind = detail::resolve_plain(text);
+    const bool is_key = !open_.empty() && open_.back().is_mapping && open_.back().expects_key;
+    if (is_key && is_plain && text == "<<") dispute(diagnostic_code::merge_key, event);
+    decorations(event, data.anchor, data.tag);
     anchor(data.anchor, text, kind);
     node(event, text, kind);
   }

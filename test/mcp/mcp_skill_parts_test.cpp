@@ -5,6 +5,7 @@
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
 
+#include <paddock/frontmatter/frontmatter_yaml.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <gmock/gmock.h>
@@ -110,6 +111,14 @@ TEST_F(FrontmatterJson, AliasesStandForWhatTheirAnchorsName) {
       chain += "a" + n + ": &a" + n + " [*a" + std::to_string(i - 1) + "]\n";
     }
     EXPECT_EQ(levels < 32, frontmatter_json(chain).has_value()) << levels;
+  }
+}
+
+TEST_F(FrontmatterJson, WhatItRefusesThoughItIsYamlIsNamedByValidate) {
+  for (const std::string_view yaml : {"x: &x {a: b}\nv: {<<: *x}\n", "v: &x a\nw: &x b\n",
+                                      "v: !x {}\n", "v: !!int \"1\"\n", "v: !!str [1]\n"}) {
+    EXPECT_EQ(std::nullopt, frontmatter_json(yaml)) << yaml;
+    EXPECT_EQ(1U, frontmatter::libyaml()(yaml, 2).disputed.size()) << yaml;
   }
 }
 

@@ -43,6 +43,9 @@ namespace paddock::frontmatter {
   X(repaired,               "repaired",               warning, "the frontmatter is not valid YAML here; name and description were recovered line by line") \
   X(duplicate_key,          "duplicate-key",          warning, "this key occurs twice, which YAML forbids; the first is used, remove the other") \
   X(unknown_alias,          "unknown-alias",          warning, "a value that begins with * refers to an anchor, which does not exist; put it in double quotes") \
+  X(merge_key,              "merge-key",              warning, "readers of YAML disagree about <<, and MCP clients do not get this skill; write the keys out") \
+  X(repeated_anchor,        "repeated-anchor",        warning, "a second anchor has this name, and MCP clients do not get this skill; rename one of them") \
+  X(foreign_tag,            "foreign-tag",            warning, "readers of YAML disagree about tags other than !!str, and MCP clients do not get this skill; remove the tag") \
   X(document_end,           "document-end",           warning, "a line ... ends the YAML before the closing ---; remove it")                    \
   X(too_complex,            "too-complex",            warning, "the frontmatter is nested too deep or has too many parts; make it simpler")     \
   X(unquoted_colon,         "unquoted-colon",         warning, "a colon and a space in unquoted text begin another value; put the text in double quotes") \
@@ -155,6 +158,7 @@ struct entry {
 struct document {
   std::vector<entry> entries;       ///< in order; of equal keys each
   std::vector<diagnostic> problems; ///< empty: valid; with `invalid_yaml` entries mean nothing
+  std::vector<diagnostic> disputed; ///< valid, but readers disagree about what it means
 };
 
 /// A full YAML parser. `block` is the text between the fences, valid UTF-8 without NUL,

@@ -156,6 +156,7 @@ inline void read_slowly(std::string_view block, policy how, full_parser full, re
     read.name = take(whole.entries, "name");
     read.description = take(whole.entries, "description");
     problems = std::move(whole.problems);
+    read.diagnostics = std::move(whole.disputed);
     if (problems.empty()) {
       read.from = origin::full;
       return;
@@ -167,7 +168,7 @@ inline void read_slowly(std::string_view block, policy how, full_parser full, re
     return true;
   };
   if (full != nullptr && all_are(diagnostic_code::not_a_mapping)) {
-    read.diagnostics = std::move(problems);
+    append(read.diagnostics, problems);
     return;
   }
   if (how == policy::strict) {
@@ -180,7 +181,7 @@ inline void read_slowly(std::string_view block, policy how, full_parser full, re
   }
   if (full != nullptr && all_are(diagnostic_code::duplicate_key)) {
     read.from = origin::repaired;
-    read.diagnostics = std::move(problems);
+    append(read.diagnostics, problems);
     return;
   }
   read_by_repair(block, full, problems, read);
