@@ -7,6 +7,7 @@
 #include "common/option_values.hpp"
 #include "common/output.hpp"
 #include "common/text_forms.hpp"
+#include "mcp/tools/exec_hints.hpp"
 #include "progress_line.hpp"
 #include "subcommands.hpp"
 
@@ -72,7 +73,8 @@ std::string words_instead(const std::string& line) {
 std::string why_not_started(const command_error& e, const root& workspace, const command& run) {
   const std::string& program_name = run.argv.front();
   const bool is_name = program_name.find('/') == std::string::npos;
-  const std::string hint = mcp::start_hint(workspace, e, run, ".", mcp::hint_reader::person);
+  const std::string hint =
+      mcp::start_hint_of(workspace, e, run, ".", mcp::hint_reader::person).text;
   if (e.code == error_code::not_found && std::string_view(e.operation) == "execve" && is_name)
     return "there is no program " + program_name + " in PATH" + words_instead(program_name) +
            (hint.empty() ? "" : "; " + hint);

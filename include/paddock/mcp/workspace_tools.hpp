@@ -129,12 +129,6 @@ enum class hint_reader : std::uint8_t { model, person };
 /// their caches and fail at once, and with a list of hosts they do not retry a refused one for long.
 void adapt_to_network(command& run);
 
-/// What can be done about a command that was not started because of its program: no such one, out
-/// of sight, a directory, no executable file. Without "; ". Empty: the cause is another.
-/// `directory` is where it was to run, relative to the root.
-[[nodiscard]] std::string start_hint(const root& root, const command_error& e, const command& run,
-                                     std::string_view directory, hint_reader reader);
-
 /// What keeps commands from running, or from writing the workspace, as a sentence about them.
 struct command_trouble {
   std::string text;     ///< "are refused: …; start the server …"; empty: nothing

@@ -109,30 +109,32 @@ bool is_directory(const root& root, std::string_view directory, const std::strin
 
 } // namespace
 
-std::string start_hint(const root& root, const command_error& e, const command& run,
-                       std::string_view directory, hint_reader reader) {
+start_hint start_hint_of(const root& root, const command_error& e, const command& run,
+                         std::string_view directory, hint_reader reader) {
   const std::string_view stage = e.operation;
   const std::string& program = run.argv.front();
   if (stage == "interpreter")
-    return "its interpreter (the #! line) does not exist here; run the interpreter that is "
-           "installed with the script as argument";
+    return {"its interpreter (the #! line) does not exist here; run the interpreter that is "
+            "installed with the script as argument"};
   if (stage != "execve") return {};
   if (e.code == error_code::not_found || e.code == error_code::name_too_long) {
-    if (program.find('/') != std::string::npos) return absent_program_hint(root, run, reader);
-    if (const auto path = installed_at(run, program)) return unseen_program_words(*path, reader);
-    if (reader == hint_reader::person) return {};
-    return "no such program; check the spelling, or give a path with a slash, relative to cwd; a "
-           "person can install it, or start the server with its directory in PATH";
+    if (program.find('/') != std::string::npos)
+      return {absent_program_hint(root, run, reader), true};
+    if (const auto path = installed_at(run, program)) return {unseen_program_words(*path, reader)};
+    if (reader == hint_reader::person) return {.is_no_program = true};
+    return {"no such program; check the spelling, or give a path with a slash, relative to cwd; a "
+            "person can install it, or start the server with its directory in PATH",
+            true};
   }
   if (e.code == error_code::permission_denied)
-    return is_directory(root, directory, program)
-               ? "is a directory; name the program in it"
-               : "not an executable file; run it through its interpreter, or make it executable" +
-                     attributes_hint(e.confinement, reader);
+    return {is_directory(root, directory, program)
+                ? "is a directory; name the program in it"
+                : "not an executable file; run it through its interpreter, or make it executable" +
+                      attributes_hint(e.confinement, reader)};
   if (e.code == error_code::unsupported_type)
-    return "neither a program for this machine nor a script with a #! line; run it through its "
-           "interpreter (for example sh)";
-  if (e.code == error_code::too_large) return "give fewer or shorter arguments and variables";
+    return {"neither a program for this machine nor a script with a #! line; run it through its "
+            "interpreter (for example sh)"};
+  if (e.code == error_code::too_large) return {"give fewer or shorter arguments and variables"};
   return {};
 }
 

@@ -59,9 +59,9 @@ tool_result command_not_started(const root& root, const command_error& e, const 
   const std::string& program = run.argv.front();
   if (std::string_view(e.operation) == "helper" && e.code == error_code::unsupported)
     return helper_does_not_run(e, run);
-  std::string told = start_hint(root, e, run, directory, hint_reader::model);
+  auto [told, is_no_program] = start_hint_of(root, e, run, directory, hint_reader::model);
   const bool is_name = program.find('/') == std::string::npos || program.front() == '~';
-  if (told.starts_with("no such program") && (is_name || program.find(' ') != std::string::npos))
+  if (is_no_program && (is_name || program.find(' ') != std::string::npos))
     told.append("; if a shell is to run it, call again with ")
         .append(offered == toolset::base ? R"(command "sh" and args ["-c", "…"])" : "it as script");
   if (!told.empty()) return tool_result::failure(e.code, shown(program) + ": " + told);
