@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/letter_forms.hpp"
 #include "base/parallel_blocks.hpp"
 #include "file/directory_stream.hpp"
 #include "file/leftover.hpp"
@@ -231,7 +232,8 @@ std::string similar_path(const root& root, std::string_view path) {
   if (!listing) return {};
   for (const directory_entry& entry : listing->entries) {
     const std::string_view name = listing->name(entry);
-    if (detail::equal_ignoring_ascii_case(name, given)) return join(above, name);
+    if (detail::equal_ignoring_ascii_case(name, given) || differ_in_form(name, given))
+      return join(above, name);
     if (given.size() < letters_min || !detail::differs_by(given, name, 1)) continue;
     if (!nearest.empty()) return {};
     nearest = name;

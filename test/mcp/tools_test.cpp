@@ -95,6 +95,11 @@ constexpr error_case errors[] = {
     {"read directory", "readTextFile", R"({"path":"src"})", "is_a_directory", "src",
      "listDirectory"},
     {"read outside", "readTextFile", R"({"path":"../x"})", "escapes_root", "../x", "inside the"},
+    {"composed", "readTextFile", "{\"path\":\"src/caf\u00E9 \u1EBF \uD55C\"}", "not_found",
+     "src/caf",
+     R"(encoded exists; write it in JSON as src/cafe\u0301 e\u0302\u0301 \u1112\u1161\u11ab)"},
+    {"decomposed", "readTextFile", "{\"path\":\"na\u0308h\"}", "not_found", "na",
+     R"(write it in JSON as n\u00e4h)"},
     {"another root", "readTextFile", R"({"path":"/repo/src/../a.txt"})", "escapes_root", "/repo",
      "did you mean src/../a.txt?"},
     {"there and back", "readTextFile", R"({"path":"src/../../x/a"})", "escapes_root", "src",
@@ -158,6 +163,8 @@ TEST_F(tools, failures_name_the_subject_and_what_to_do) {
   tree.directory(".perstack");
   tree.file(".perstack/a", "secret");
   tree.file("src/x");
+  tree.file("src/cafe\u0301 e\u0302\u0301 \u1112\u1161\u11AB");
+  tree.file("n\u00E4h");
   tree.file("a.txt", "abc");
   tree.file("b.txt");
   tree.link("dangling", "nowhere");

@@ -59,8 +59,9 @@ struct list_options {
 [[nodiscard]] result<directory_listing> list_directory(const root& root, std::string_view path,
                                                        list_options options = {});
 
-/// Where there is no `path`: the one in the same directory whose name differs in case, or by one
-/// letter where no other name does. Empty: there is none that is not hidden.
+/// Where there is no `path`: the one in the same directory whose name differs in case, in how
+/// Unicode writes its letters, or by one letter where no other name does. Empty: there is none that
+/// is not hidden.
 [[nodiscard]] std::string similar_path(const root& root, std::string_view path);
 
 /// Makes the directory and its missing parents. Returns the resolved path.

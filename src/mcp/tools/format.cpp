@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/letter_forms.hpp"
 #include "base/out_of_memory.hpp"
 #include "mcp/tools/tools.hpp"
 
@@ -96,12 +97,29 @@ std::string end_within(const root& root, std::string_view path) {
   return {};
 }
 
+/// With escapes for what is not ASCII, where JSON has short ones.
+std::string json_escaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view bytes = text.substr(0, detail::first_sequence(text).size);
+    const auto c = static_cast<unsigned>(detail::code_point(bytes));
+    std::array<char, 8> escape{};
+    (void)std::snprintf(escape.data(), escape.size(), "\\u%04x", c & 0xFFFF);
+    out += c < 0x80 || c > 0xFFFF ? std::string(bytes) : std::string(escape.data());
+    text.remove_prefix(bytes.size());
+  }
+  return out;
+}
+
 } // namespace
 
 std::string similar_words(const root& root, const error& e, std::string_view path) {
   const std::string found = e.code == error_code::not_found      ? similar_path(root, path)
                             : e.code == error_code::escapes_root ? end_within(root, path)
                                                                  : std::string();
+  if (differ_in_form(file_name(found), file_name(path)))
+    return "a name that differs only in how its letters are encoded exists; write it in JSON as " +
+           shown(join(parent(found), json_escaped(file_name(found))));
   return found.empty() ? found : "did you mean " + shown(found) + "?";
 }
 
