@@ -31,6 +31,9 @@ bool folds_in_ascii(std::string_view text) {
 /// A program of this size takes 9 MiB in each thread; no program took more than 0.4 s for 4 KiB, a
 /// slice of a line_matcher.
 constexpr int program_size_max = 50'000;
+constexpr const char* too_large_program =
+    "the pattern makes a program of more than 50,000 instructions: repeat less, or name smaller "
+    "classes, such as [a-z] for \\pL";
 /// Shorter literals are met too often to be of use.
 constexpr std::size_t literal_bytes_min = 2, atom_bytes_min = 3;
 
@@ -59,7 +62,7 @@ const char* text_of(re2::RE2::ErrorCode code) {
   };
   for (const known& each : all)
     if (each.code == code) return each.text;
-  return "the pattern makes too large a program";
+  return too_large_program;
 }
 
 re2::RE2::Options options_for(letter_case letters) {
@@ -222,8 +225,7 @@ result<text_pattern::prepared> compile_expression(std::string_view text,
   }
   const re2::RE2 compiled(made.expression, options_for(options.letters));
   if (!compiled.ok() || compiled.ProgramSize() > program_size_max)
-    return fault(error_code::too_large,
-                 "the pattern makes too large a program: repeat less, or name less");
+    return fault(error_code::too_large, too_large_program);
   if (options.bounds == match_bounds::whole_words)
     made.expression = "(?m:(?:^|[^\\pL\\pM\\pN_])" + made.expression + "(?:[^\\pL\\pM\\pN_]|$))";
   std::vector<std::string> literals;

@@ -656,6 +656,14 @@ TEST_F(tools_exec, missing_programs_are_told_apart) {
   }
 }
 
+TEST_F(tools_exec, a_path_that_leaves_out_a_program_is_told_so) {
+  const auto answer = exec({.command = "ls", .env = R"({"PATH":"/nowhere"})"});
+  EXPECT_EQ("not_found", answer.error());
+  EXPECT_THAT(answer.message(),
+              testing::MatchesRegex("ls: no such program: the PATH of the command "
+                                    "leaves out (/usr)?/bin, which has it"));
+}
+
 TEST_F(tools_exec, a_directory_in_path_that_may_not_be_searched_hides_nothing) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may search every directory";
   tree.directory("locked");

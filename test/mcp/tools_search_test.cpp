@@ -21,6 +21,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class tools_search : public tool_fixture {
 protected:
@@ -179,6 +180,10 @@ TEST_F(tools_search, a_pattern_that_is_no_expression_says_what_helps) {
   if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
   const auto got = call("searchText", R"({"pattern":"f(x"})");
   EXPECT_THAT(got.json, AllOf(HasSubstr("a ) is missing"), HasSubstr("with literal: true")));
+  for (const char* large : {R"({"pattern":"\\pL{100}"})", R"({"pattern":"\\pL{1000}"})"})
+    EXPECT_THAT(call("searchText", large).message(),
+                AllOf(HasSubstr("of more than 50,000 instructions: repeat less"),
+                      HasSubstr("[a-z] for \\pL"), Not(HasSubstr("literal"))));
 }
 
 TEST_F(tools_search, links_are_shown_as_what_they_are) {

@@ -288,7 +288,8 @@ std::string network_hint(const command_outcome& o, hint_reader reader) {
   return is_refused ? "; if it needs a network, " + network_words(o, reader) : std::string();
 }
 
-std::optional<std::string> installed_at(const command& run, std::string_view name) {
+std::optional<std::string> installed_at(const command& run, std::string_view name,
+                                        path_entries in) {
   constexpr std::string_view variable = "PATH=";
   const auto set = std::ranges::find_if(
       run.environment, [&](const std::string& each) { return each.starts_with(variable); });
@@ -296,9 +297,10 @@ std::optional<std::string> installed_at(const command& run, std::string_view nam
     return std::nullopt;
   const auto of_command = absolute_entries(std::string_view(*set).substr(variable.size()));
   for (const std::string_view directory : absolute_entries(run.confinement.search_path)) {
-    if (std::ranges::find(of_command, directory) == of_command.end()) continue;
+    const bool is_left_out = std::ranges::find(of_command, directory) == of_command.end();
+    if (is_left_out != (in == path_entries::left_out)) continue;
     std::string path = std::string(directory) + "/" + std::string(name);
-    if (is_runnable(path)) return path;
+    if (is_runnable(path) && (!is_left_out || is_visible(run, path))) return path;
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/path/root.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +39,14 @@ struct error_words {
 /// Says that the policy denies the network, if standard error suggests that the command needed it.
 /// Empty otherwise. A guess: programs use words of their own.
 [[nodiscard]] std::string network_hint(const command_outcome& o, hint_reader reader);
-/// Where the search path of the policy, which is the server's, leads for a name that the command's
-/// own PATH has, too. Nothing for a path: what lies elsewhere on this machine is not told.
-[[nodiscard]] std::optional<std::string> installed_at(const command& run, std::string_view name);
+enum class path_entries : std::uint8_t {
+  shared,   ///< those that the command's own PATH has, too
+  left_out, ///< those that it has not, where commands see the program
+};
+/// Where the search path of the policy, which is the server's, leads for a name. Nothing for a
+/// path: what lies elsewhere on this machine is not told.
+[[nodiscard]] std::optional<std::string> installed_at(const command& run, std::string_view name,
+                                                      path_entries in = path_entries::shared);
 /// That commands do not see a program of the search path.
 [[nodiscard]] std::string unseen_program_words(const std::string& path, hint_reader reader);
 

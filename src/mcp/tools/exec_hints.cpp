@@ -121,6 +121,9 @@ start_hint start_hint_of(const root& root, const command_error& e, const command
     if (program.find('/') != std::string::npos)
       return {absent_program_hint(root, run, reader), true};
     if (const auto path = installed_at(run, program)) return {unseen_program_words(*path, reader)};
+    if (const auto path = installed_at(run, program, path_entries::left_out))
+      return {"no such program: the PATH of the command leaves out " + std::string(parent(*path)) +
+              ", which has it"};
     if (reader == hint_reader::person) return {.is_no_program = true};
     return {"no such program; check the spelling, or give a path with a slash, relative to cwd; a "
             "person can install it, or start the server with its directory in PATH",

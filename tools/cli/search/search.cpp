@@ -193,8 +193,9 @@ std::optional<text_pattern> pattern_of(const search_arguments& options) {
                .letters = options.ignore_case ? letter_case::folded : letter_case::exact,
                .bounds = options.word ? match_bounds::whole_words : match_bounds::anywhere});
     if (made) return *std::move(made);
+    const bool is_fault = !fixed && made.error().code == error_code::invalid_argument;
     complain(search_command, "'" + text + "': " + made.error().operation +
-                                 (fixed ? "" : " (-F takes the pattern as it is)"));
+                                 (is_fault ? " (-F takes the pattern as it is)" : ""));
     return std::nullopt;
   };
   if (options.expressions.size() < 2) return compiled(options.pattern, options.fixed);
