@@ -40,8 +40,8 @@ namespace paddock::frontmatter {
   X(empty_description,      "empty-description",      error,   "the description is empty; say what the skill does and when to use it")          \
   X(name_not_text,          "name-not-text",          error,   "the name is a list or a mapping; write it as text")                             \
   X(description_not_text,   "description-not-text",   error,   "the description is a list or a mapping; write it as text")                      \
-  X(repaired,               "repaired",               warning, "the frontmatter is not valid YAML here; name and description were recovered line by line") \
-  X(duplicate_key,          "duplicate-key",          warning, "this key occurs twice, which YAML forbids; the first is used, remove the other") \
+  X(repaired,               "repaired",               warning, "the frontmatter is not valid YAML here; name and description were recovered line by line, but MCP clients do not get this skill") \
+  X(duplicate_key,          "duplicate-key",          warning, "this key occurs twice, which YAML forbids; the first is used, but MCP clients do not get this skill; remove the other") \
   X(unknown_alias,          "unknown-alias",          warning, "a value that begins with * refers to an anchor, which does not exist; put it in double quotes") \
   X(merge_key,              "merge-key",              warning, "readers of YAML disagree about <<, and MCP clients do not get this skill; write the keys out") \
   X(repeated_anchor,        "repeated-anchor",        warning, "a second anchor has this name, and MCP clients do not get this skill; rename one of them") \
