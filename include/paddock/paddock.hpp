@@ -8,8 +8,8 @@
 /// the search of files (paddock/search/text_search.hpp) and the history
 /// (paddock/history/history.hpp).
 ///
-/// Where text is edited and searched a `line` counts from 0 and a `line_number` from 1. What is
-/// wrong with a file (skills, configurations) has its `line` from 1, as compilers do.
+/// A `line_index` counts from 0; a `line_number`, and the `line` of what is wrong with a file
+/// (skills, configurations), count from 1, as compilers do.
 
 #include <paddock/base/cancellation.hpp>
 #include <paddock/base/config.hpp>

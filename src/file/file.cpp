@@ -267,7 +267,7 @@ result<edit_outcome> edit_file(const root& root, std::string_view path, const te
                          content.substr(plan.offset + plan.size)};
   };
   PADDOCK_TRY(std::string changed, change_content(root, path, options, 0, make_plan));
-  return edit_outcome{std::move(changed), plan.occurrences, plan.line};
+  return edit_outcome{std::move(changed), plan.occurrences, plan.line_index};
 }
 
 result<std::string> rewrite_file(const root& root, std::string_view path, const content_maker& make,

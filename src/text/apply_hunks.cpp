@@ -37,7 +37,7 @@ public:
     if (!pace_.go_on(hunk.lines.size() * sizeof(hunk_line))) return failed(error_code::cancelled);
     const std::vector<hunk_line> before = lines_before(hunk);
     PADDOCK_TRY(hunk_place made, find(hunk, before));
-    const auto place = static_cast<std::size_t>(made.line);
+    const auto place = static_cast<std::size_t>(made.line_index);
     const line_ends ends = ends_of(hunk, before, place);
     const auto indentation = made.matched == text_matching::exact
                                  ? std::vector<std::string>()
@@ -52,8 +52,8 @@ public:
       else
         ++at_;
     }
-    if (hunk.line)
-      shift_ = static_cast<std::int64_t>(place) - static_cast<std::int64_t>(*hunk.line);
+    if (hunk.line_index)
+      shift_ = static_cast<std::int64_t>(place) - static_cast<std::int64_t>(*hunk.line_index);
     wanted_begin_ += hunk.anchors.size() + before.size();
     made_.push_back(std::move(made));
     return {};
@@ -94,7 +94,7 @@ private:
   enum class line_ends : std::uint8_t { of_patch, of_neighbours };
   [[nodiscard]] line_ends ends_of(const patch_hunk& hunk, std::span<const hunk_line> before,
                                   std::size_t place) {
-    if (!hunk.line) return line_ends::of_neighbours; // a model wrote it, which sees no CR
+    if (!hunk.line_index) return line_ends::of_neighbours; // a model wrote it, which sees no CR
     if (before.empty() && !lines_.empty() && (hunk.has_pairs || has_lost_pairs(hunk)))
       return line_ends::of_neighbours;
     bool are_lost = false, are_added = false;
@@ -135,7 +135,7 @@ private:
     std::vector<detail::fitted_line> fitted;
     for (std::size_t i = 0; i < before.size(); ++i)
       fitted.push_back({without_end(before[i].text),
-                        without_end(lines_[static_cast<std::size_t>(made.line) + i])});
+                        without_end(lines_[static_cast<std::size_t>(made.line_index) + i])});
     const detail::indentation_change change(fitted);
     std::vector<std::string> out;
     if (!change.differs()) return out;
@@ -187,7 +187,7 @@ private:
   [[nodiscard]] bool ends_fit(const patch_hunk& hunk, std::span<const hunk_line> before,
                               std::size_t place) const {
     // The format with line numbers says which line has no end; the other one can't.
-    if (hunk.line)
+    if (hunk.line_index)
       for (std::size_t i = 0; i < before.size(); ++i)
         if (lines_[place + i].ends_with('\n') != before[i].has_line_break) return false;
     if (place != 0 && belongs_to_top(hunk)) return false;
@@ -265,13 +265,13 @@ private:
 
   /// Whether lines for the top, with nothing beside them, are there already, such as a licence.
   [[nodiscard]] bool begins_with_it(const patch_hunk& hunk) const {
-    return hunk.line == std::uint64_t{0} && stand_at(0, hunk.lines) &&
+    return hunk.line_index == std::uint64_t{0} && stand_at(0, hunk.lines) &&
            !std::ranges::all_of(hunk.lines, is_blank_line);
   }
 
   [[nodiscard]] hunk_failure ambiguous(places found, text_matching matching) const {
     hunk_failure failure = failed(error_code::ambiguous);
-    failure.lines = std::move(found);
+    failure.line_indexes = std::move(found);
     failure.matched = matching;
     return failure;
   }
@@ -279,11 +279,11 @@ private:
   [[nodiscard]] result<hunk_place, hunk_failure> find(const patch_hunk& hunk,
                                                       std::span<const hunk_line> before) {
     if (before.empty() && begins_with_it(hunk)) return failed(error_code::no_match);
-    if (hunk.line) {
-      const std::int64_t said = static_cast<std::int64_t>(*hunk.line) + shift_;
+    if (hunk.line_index) {
+      const std::int64_t said = static_cast<std::int64_t>(*hunk.line_index) + shift_;
       if (said >= static_cast<std::int64_t>(at_) &&
           fits(hunk, before, static_cast<std::size_t>(said)))
-        return hunk_place{.line = static_cast<std::uint64_t>(said)};
+        return hunk_place{.line_index = static_cast<std::uint64_t>(said)};
       if (before.empty()) return failed(error_code::no_match); // nothing says where it would fit
     }
     auto found = search(hunk, before, text_matching::exact);
@@ -295,28 +295,28 @@ private:
   [[nodiscard]] result<hunk_place, hunk_failure>
   search(const patch_hunk& hunk, std::span<const hunk_line> before, text_matching matching) {
     hunk_place out{.matched = matching};
-    PADDOCK_TRY(out.line, behind_anchors(hunk, matching, out.lines_that_differ));
+    PADDOCK_TRY(out.line_index, behind_anchors(hunk, matching, out.differing_line_indexes));
     if (before.empty()) { // lines to add, and no place but these
       if (!hunk.anchors.empty()) return out;
       if (!hunk.is_at_end && !lines_.empty()) return failed(error_code::ambiguous);
-      out.line = lines_.size();
+      out.line_index = lines_.size();
       return out;
     }
     const bool is_loose = matching == text_matching::white_space;
     if (is_loose && std::ranges::all_of(before, is_blank_line)) return failed(error_code::no_match);
     PADDOCK_TRY(places found,
                 find_lines(matching, hunk.anchors.size(), before.size(),
-                           static_cast<std::size_t>(out.line), hunk_failure::lines_max,
+                           static_cast<std::size_t>(out.line_index), hunk_failure::lines_max,
                            [&](std::size_t place) { return ends_fit(hunk, before, place); }));
     if (found.empty()) return failed(error_code::no_match);
     // An anchor is there to tell which of several is meant: the first behind it.
     if (found.size() > 1 && (is_loose || hunk.anchors.empty()))
       return ambiguous(std::move(found), matching);
-    out.line = found.front();
+    out.line_index = found.front();
     for (std::size_t i = 0; is_loose && i < before.size(); ++i)
-      if (const std::uint64_t line = out.line + i;
+      if (const std::uint64_t line = out.line_index + i;
           without_end(lines_[static_cast<std::size_t>(line)]) != without_end(before[i].text))
-        out.lines_that_differ.push_back(line);
+        out.differing_line_indexes.push_back(line);
     return out;
   }
 };
@@ -329,13 +329,13 @@ private:
 } // namespace
 
 bool belongs_to_top(const patch_hunk& hunk) {
-  return hunk.line && *hunk.line == 0 && keeps_lines(hunk) &&
+  return hunk.line_index && *hunk.line_index == 0 && keeps_lines(hunk) &&
          hunk.lines.front().action != line_action::keep;
 }
 
 bool belongs_to_end(const patch_hunk& hunk) {
   return hunk.is_at_end ||
-         (hunk.line && keeps_lines(hunk) && hunk.lines.back().action != line_action::keep);
+         (hunk.line_index && keeps_lines(hunk) && hunk.lines.back().action != line_action::keep);
 }
 
 result<std::string, hunk_failure> apply_hunks(std::string_view content,
@@ -360,7 +360,7 @@ std::vector<patch_hunk> inverse_of(std::span<const patch_hunk> hunks) {
   std::vector<patch_hunk> out(hunks.begin(), hunks.end());
   std::uint64_t added = 0, removed = 0; // before each hunk
   for (patch_hunk& hunk : out) {
-    if (hunk.line) *hunk.line += added - std::min(removed, *hunk.line + added);
+    if (hunk.line_index) *hunk.line_index += added - std::min(removed, *hunk.line_index + added);
     for (hunk_line& line : hunk.lines) {
       if (line.action == line_action::keep) continue;
       const bool is_new = line.action == line_action::add;

@@ -102,7 +102,7 @@ private:
     if (auto added = take("*** Add File: ")) {
       file.action = patch_action::create;
       file.path = *std::move(added);
-      patch_hunk whole{.lines = {}, .line = 0, .line_of_patch = lines_.at()};
+      patch_hunk whole{.lines = {}, .line_index = 0, .patch_line_index = lines_.at()};
       for (; lines_.begins("+"); lines_.skip())
         whole.lines.push_back({line_action::add, lines_.unbroken().substr(1)});
       if (whole.lines.empty() && !lines_.line().empty() && !lines_.begins("***"))
@@ -134,7 +134,7 @@ private:
 
   [[nodiscard]] result<patch_hunk, patch_fault> read_hunk() {
     patch_hunk hunk;
-    hunk.line_of_patch = lines_.at();
+    hunk.patch_line_index = lines_.at();
     for (; lines_.begins("@@"); lines_.skip()) {
       std::string_view anchor = lines_.line().substr(2);
       if (anchor.starts_with(' ')) anchor.remove_prefix(1);

@@ -177,7 +177,8 @@ public:
   }
 
   [[nodiscard]] near_miss describe(near_miss_kind kind, const line_span& place) const {
-    near_miss out{.kind = kind, .line = place.begin, .found = {}, .wanted = {}, .wanted_line = 0};
+    near_miss out{
+        .kind = kind, .line_index = place.begin, .found = {}, .wanted = {}, .wanted_line_index = 0};
     const std::size_t end = std::min(place.begin + place.count, lines_.size());
     for (std::size_t i = place.begin; i < end && out.found.size() < out.found_bytes_max; ++i)
       out.found += lines_[i];
@@ -191,7 +192,7 @@ public:
       if (line < end && without_end(lines_[line]) == without_end(old_lines_[i])) continue;
       out.wanted = detail::truncate_to_valid_prefix(
           without_end(old_lines_[i]).substr(0, out.found_bytes_max));
-      out.wanted_line = line;
+      out.wanted_line_index = line;
       break;
     }
     return out;

@@ -281,7 +281,7 @@ private:
   [[nodiscard]] result<patch_hunk, patch_fault> read_hunk(patch_action of_file) {
     if (!lines_.begins("@@ -")) return bad_head();
     patch_hunk hunk;
-    hunk.line_of_patch = lines_.at();
+    hunk.patch_line_index = lines_.at();
     hunk.has_crs = has_crs_;
     hunk.has_pairs = lines_.unbroken().ends_with('\r');
     std::string_view head = lines_.line().substr(4);
@@ -314,8 +314,8 @@ private:
         hunk.lines, [](const hunk_line& line) { return line.action == line_action::add; });
     // Then whether its line is the one before or the one behind depends on the count.
     if (only_adds && counts_old_lines)
-      return patch_fault{{error_code::invalid_argument, 0, not_shown}, hunk.line_of_patch};
-    hunk.line = only_adds || first == 0 ? first : first - 1;
+      return patch_fault{{error_code::invalid_argument, 0, not_shown}, hunk.patch_line_index};
+    hunk.line_index = only_adds || first == 0 ? first : first - 1;
     if (lines_.is_over() && (before > 0 || after > 0)) {
       patch_fault fault = lines_.fault_before(cut_hunk);
       fault.head = "@@ -" + range_of(first, hunk, line_action::add) + " +" +

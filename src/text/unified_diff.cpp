@@ -100,7 +100,8 @@ public:
     const std::vector<line_change>& changes = lines_.changes;
     const auto is_near = [&](std::size_t at) {
       const line_change& above = changes[at - 1];
-      return changes[at].before_line - above.before_line - above.before_count <= 2 * context_;
+      return changes[at].before_line_index - above.before_line_index - above.before_count <=
+             2 * context_;
     };
     std::size_t at = first + 1;
     while (at < changes.size() && is_near(at))
@@ -111,9 +112,9 @@ public:
   /// The hunk of the changes from `first` to before `last`; of one that is too long, too much.
   [[nodiscard]] std::string text(std::size_t first, std::size_t last) const {
     const line_change& begin = lines_.changes[first];
-    const std::size_t above = std::min(begin.before_line, context_);
+    const std::size_t above = std::min(begin.before_line_index, context_);
     std::string body;
-    std::size_t before = begin.before_line - above;
+    std::size_t before = begin.before_line_index - above;
     std::size_t after_count = 0;
     const auto add = [&](char mark, std::string_view line) {
       if (mark != '-') ++after_count;
@@ -125,18 +126,18 @@ public:
     };
     for (std::size_t at = first; at < last; ++at) {
       const line_change& change = lines_.changes[at];
-      while (before < change.before_line)
+      while (before < change.before_line_index)
         add(' ', lines_.before[before]);
       for (std::size_t i = 0; i < change.before_count; ++i)
         add('-', lines_.before[before]);
       for (std::size_t i = 0; i < change.after_count; ++i)
-        add('+', lines_.after[change.after_line + i]);
+        add('+', lines_.after[change.after_line_index + i]);
     }
     for (std::size_t i = 0; i < context_ && before < lines_.before.size(); ++i)
       add(' ', lines_.before[before]);
-    const std::size_t first_line = begin.before_line - above;
+    const std::size_t first_line = begin.before_line_index - above;
     return "@@ -" + place(first_line, before - first_line) + " +" +
-           place(begin.after_line - above, after_count) + " @@\n" + body;
+           place(begin.after_line_index - above, after_count) + " @@\n" + body;
   }
 
 private:

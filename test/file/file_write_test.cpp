@@ -321,7 +321,7 @@ TEST_P(write_test, edit_changes_the_match_and_no_other_byte) {
     EXPECT_EQ(t.content("ws/f"), row.after);
     EXPECT_EQ(got->path, "f");
     EXPECT_EQ(got->occurrences, row.occurrences);
-    EXPECT_EQ(got->line, row.line);
+    EXPECT_EQ(got->line_index, row.line);
   }
   const auto inode = status("ws/f").st_ino;
   EXPECT_THAT(edit_file(r, "f", {.old_text = "not there", .new_text = ""}), IsError(no_match));

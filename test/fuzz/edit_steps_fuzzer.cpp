@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if ((options & 1U) != 0) steps[i].places = paddock::edit_places::all;
     if ((options & 2U) != 0) steps[i].occurrences = options >> 5U;
     // Lines given count in the content before all steps, which the reference has of the first.
-    if ((options & 4U) != 0 && i == 0) steps[i].near_line = options >> 5U;
+    if ((options & 4U) != 0 && i == 0) steps[i].near_line_index = options >> 5U;
     if ((options & 8U) != 0) steps[i].matching = paddock::text_matching::white_space;
     is_exact = is_exact && (options & 8U) == 0;
     sizes.push_back(input.byte() % 32U);
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       check_place(content, done->text, steps[0].new_text);
   } else {
     require(done.error().step < steps.size());
-    require(done.error().lines.size() <= paddock::edit_failure::lines_max);
+    require(done.error().line_indexes.size() <= paddock::edit_failure::lines_max);
   }
   if (!is_exact || !is_comparable || !is_plain(content)) return 0;
   std::optional<std::string> expected = with_lf(content);
@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     plain.new_text = new_text;
     expected = old_text.empty()
                    ? std::nullopt
-                   : paddock::test::plainly(*expected, plain, step.near_line.value_or(0));
+                   : paddock::test::plainly(*expected, plain, step.near_line_index.value_or(0));
   }
   require(done.has_value() == expected.has_value());
   if (done) require(with_lf(done->text) == *expected);

@@ -26,9 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto near = paddock::nearest(content, old_text, new_text);
   if (!near) return 0;
   const std::vector<std::string_view> lines = paddock::lines_of(content);
-  require(near->line < lines.size());
+  require(near->line_index < lines.size());
   require(near->found.size() <= paddock::near_miss::found_bytes_max);
-  const auto begin = static_cast<std::size_t>(lines[near->line].data() - content.data());
+  const auto begin = static_cast<std::size_t>(lines[near->line_index].data() - content.data());
   require(content.substr(begin).starts_with(near->found));
   if (near->wanted.empty()) return 0;
   require(near->kind != paddock::near_miss_kind::already_applied);

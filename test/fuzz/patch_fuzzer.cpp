@@ -42,7 +42,7 @@ std::string rendered(const paddock::patch_hunk& hunk) {
     body += " -+"[static_cast<std::size_t>(line.action)];
     body.append(line.text).append(line.has_line_break ? "\n" : "\n\\ No newline at end of file\n");
   }
-  const std::uint64_t first = hunk.line.value_or(0) + (before > 0 ? 1 : 0);
+  const std::uint64_t first = hunk.line_index.value_or(0) + (before > 0 ? 1 : 0);
   return "@@ -" + std::to_string(first) + "," + std::to_string(before) + " +1," +
          std::to_string(after) + " @@\n" + body;
 }
@@ -76,7 +76,7 @@ bool is_same(const paddock::patch_hunk& a, const paddock::patch_hunk& b) {
     return one.action == other.action && one.text == other.text &&
            one.has_line_break == other.has_line_break;
   };
-  return a.line == b.line && std::ranges::equal(a.lines, b.lines, same_line);
+  return a.line_index == b.line_index && std::ranges::equal(a.lines, b.lines, same_line);
 }
 
 bool is_same(const paddock::file_patch& a, const paddock::file_patch& b) {
@@ -90,7 +90,7 @@ bool is_sayable(const paddock::file_patch& file) {
   if (file.action == patch_action::create && file.hunks.empty() && !file.is_executable)
     return false;
   for (const paddock::patch_hunk& hunk : file.hunks)
-    if (!hunk.line || !hunk.anchors.empty() || hunk.is_at_end) return false;
+    if (!hunk.line_index || !hunk.anchors.empty() || hunk.is_at_end) return false;
   return file.path != "/dev/null" && file.from != "/dev/null";
 }
 
@@ -117,7 +117,7 @@ void check_applied(std::string_view content, const paddock::file_patch& file) {
   require(loose->hunks.size() == file.hunks.size());
   const std::vector<std::string_view> lines = paddock::lines_of(content);
   for (std::size_t i = 0; i < file.hunks.size(); ++i) {
-    std::uint64_t at = loose->hunks[i].line;
+    std::uint64_t at = loose->hunks[i].line_index;
     for (const paddock::hunk_line& line : file.hunks[i].lines) {
       if (line.action == line_action::add) continue;
       require(at < lines.size());
@@ -138,7 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view content = input.rest();
   const auto files = paddock::parse_patch(patch);
   if (!files) {
-    require(files.error().line <= paddock::lines_of(patch).size());
+    require(files.error().line_index <= paddock::lines_of(patch).size());
     return 0;
   }
   require(!files->empty());

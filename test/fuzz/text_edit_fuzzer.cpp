@@ -47,6 +47,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   require(paddock::apply_edit(rest, *plan) == expected->edited);
   require(plan->occurrences == expected->occurrences);
-  require(plan->line == expected->line);
+  require(plan->line_index == expected->line);
   return 0;
 }

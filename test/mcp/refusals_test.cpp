@@ -26,7 +26,7 @@ TEST(Refusals, LookNoFurtherThanTheCallMay) {
   const work_bounds bounds{.cancelled = &is_cancelled};
   const auto looked = mcp::refusal_of(content, steps, made.error(), "edits", bounds);
   ASSERT_TRUE(looked.nearest.has_value());
-  EXPECT_EQ(looked.nearest->line, 1U);
+  EXPECT_EQ(looked.nearest->line_index, 1U);
   is_cancelled = true;
   const auto ended = mcp::refusal_of(content, steps, made.error(), "edits", bounds);
   EXPECT_FALSE(ended.nearest.has_value());

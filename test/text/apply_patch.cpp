@@ -38,7 +38,7 @@ int main(int count, char** words) {
   const std::string patch = content_of(words[2]);
   const auto files = paddock::parse_patch(patch);
   if (!files) {
-    std::cerr << "line " << files.error().line << ": " << files.error().operation << '\n';
+    std::cerr << "line " << files.error().line_index << ": " << files.error().operation << '\n';
     return 1;
   }
   std::vector<outcome> written;

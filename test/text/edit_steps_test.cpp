@@ -42,8 +42,8 @@ TEST(EditSteps, DoWhatPlainSearchesDo) {
     edit_step step{.old_text = old_text, .new_text = new_text};
     if (random() % 2 == 0) step.places = edit_places::all;
     if (random() % 3 == 0) step.occurrences = random() % 4;
-    if (random() % 3 == 0) step.near_line = random() % 9;
-    const auto expected = plainly(content, step, step.near_line.value_or(0));
+    if (random() % 3 == 0) step.near_line_index = random() % 9;
+    const auto expected = plainly(content, step, step.near_line_index.value_or(0));
     const auto found = apply_edits(content, {&step, 1});
     ASSERT_EQ(found.has_value(), expected.has_value()) << testing::PrintToString(content);
     if (!found) continue;
@@ -58,7 +58,7 @@ TEST(EditSteps, DoWhatPlainSearchesDo) {
     if (content.find('\n') != std::string::npos) {
       ASSERT_EQ(pairs->text, with_pairs(*expected));
     }
-    ASSERT_EQ(pairs->steps[0].line, found->steps[0].line);
+    ASSERT_EQ(pairs->steps[0].line_index, found->steps[0].line_index);
     ASSERT_EQ(pairs->steps[0].occurrences, found->steps[0].occurrences);
   }
   EXPECT_GT(made, 10'000U);
@@ -106,14 +106,14 @@ TEST(EditSteps, FollowLinesThroughTheStepsBefore) {
   const std::vector<edit_step> steps{
       {.old_text = "one\ntwo\n", .new_text = ""},
       {.old_text = "zero", .new_text = "a\nb\nc\nd\ne"},
-      {.old_text = "x", .new_text = "FIVE", .near_line = 5}, // as the caller counts
+      {.old_text = "x", .new_text = "FIVE", .near_line_index = 5}, // as the caller counts
       {.old_text = "a\n", .new_text = "new\nnew\na\n"},
   };
   const auto done = apply_edits(content, steps);
   ASSERT_TRUE(done.has_value());
   EXPECT_EQ(done->text, "new\nnew\na\nb\nc\nd\ne\nx\nfour\nFIVE\nsix\nx\n");
-  EXPECT_EQ(done->steps[2].line, line_with(done->text, "FIVE"));
-  EXPECT_EQ(done->steps[3].line, 0U);
+  EXPECT_EQ(done->steps[2].line_index, line_with(done->text, "FIVE"));
+  EXPECT_EQ(done->steps[3].line_index, 0U);
 }
 
 struct failing {
@@ -179,7 +179,7 @@ TEST(EditSteps, NameThePlacesAndChangeNothing) {
     }
     EXPECT_EQ(done.error().code, row.code) << row.name;
     EXPECT_EQ(done.error().step, row.step) << row.name;
-    EXPECT_EQ(done.error().lines, row.places) << row.name;
+    EXPECT_EQ(done.error().line_indexes, row.places) << row.name;
   }
 }
 
@@ -233,8 +233,8 @@ TEST(EditSteps, MatchButForWhiteSpaceWhereThatIsAskedForAndThereIsOnePlace) {
   EXPECT_EQ(done->text, "1\n2\n\tc();\nx  y\n\tx y\n");
   EXPECT_EQ(done->steps[0].matched, text_matching::exact);
   EXPECT_EQ(done->steps[1].matched, loose);
-  EXPECT_EQ(done->steps[1].lines_that_differ, (lines{1, 2})); // as the caller counts
-  EXPECT_EQ(done->steps[1].line, 2U);
+  EXPECT_EQ(done->steps[1].differing_line_indexes, (lines{1, 2})); // as the caller counts
+  EXPECT_EQ(done->steps[1].line_index, 2U);
 
   struct refused_step {
     const char* name;
@@ -261,7 +261,7 @@ TEST(EditSteps, MatchButForWhiteSpaceWhereThatIsAskedForAndThereIsOnePlace) {
        {3, 4},
        loose},
       {"two places, a line",
-       with(twice, [](edit_step& step) { step.near_line = 3; }),
+       with(twice, [](edit_step& step) { step.near_line_index = 3; }),
        error_code::ambiguous,
        {3, 4},
        loose},
@@ -293,7 +293,7 @@ TEST(EditSteps, MatchButForWhiteSpaceWhereThatIsAskedForAndThereIsOnePlace) {
       continue;
     }
     EXPECT_EQ(refused.error().code, row.code) << row.name;
-    EXPECT_EQ(refused.error().lines, row.places) << row.name;
+    EXPECT_EQ(refused.error().line_indexes, row.places) << row.name;
     EXPECT_EQ(refused.error().matched, row.matched) << row.name;
   }
 }

@@ -25,7 +25,7 @@ template <class Place> std::string answer(std::string_view text, const Place& pl
       digits_of(text) + (place.matched == text_matching::exact ? " exact " : " white_space ");
   if (place.indentation == paddock::new_indentation::as_in_file) out += "indented ";
   if (place.indentation == paddock::new_indentation::not_known) out += "unknown ";
-  for (const auto line : place.lines_that_differ)
+  for (const auto line : place.differing_line_indexes)
     out += std::to_string(line) + ",";
   return out;
 }

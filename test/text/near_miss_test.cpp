@@ -63,10 +63,10 @@ TEST(NearMiss, NamesThePlaceThatWasMeant) {
       continue;
     }
     EXPECT_EQ(near->kind, each.kind) << each.name;
-    EXPECT_EQ(near->line, each.line) << each.name;
+    EXPECT_EQ(near->line_index, each.line) << each.name;
     EXPECT_EQ(near->found, each.found) << each.name;
     EXPECT_EQ(near->wanted, each.wanted) << each.name;
-    EXPECT_EQ(near->wanted_line, each.wanted_line) << each.name;
+    EXPECT_EQ(near->wanted_line_index, each.wanted_line) << each.name;
   }
 }
 
@@ -77,7 +77,7 @@ TEST(NearMiss, PrefersTheLineThatBeginsTheSame) {
       "        environ_proxies = get_environ_proxies(url, no_proxy=no_proxy)\n";
   const auto near = nearest(content, "def get_environ_proxies(url: str, no_proxy=None):", "x");
   ASSERT_TRUE(near.has_value());
-  EXPECT_EQ(near->line, 0U);
+  EXPECT_EQ(near->line_index, 0U);
 }
 
 TEST(NearMiss, NamesWhatOnlyLooksLikeTheText) {
@@ -99,7 +99,7 @@ TEST(NearMiss, NamesWhatOnlyLooksLikeTheText) {
   for (const look& each : table) {
     const auto near = nearest(each.content, each.old_text, "x");
     ASSERT_TRUE(near.has_value()) << each.name;
-    EXPECT_EQ(near->line, each.line) << each.name;
+    EXPECT_EQ(near->line_index, each.line) << each.name;
     EXPECT_EQ(near->looks_alike, each.looks_alike) << each.name;
   }
 }
@@ -130,7 +130,7 @@ TEST(NearMiss, TakesNoWordThatGoesOnForTheSame) {
     const bool is_same = near && (near->kind == near_miss_kind::white_space || near->looks_alike);
     EXPECT_EQ(is_same, each.line.has_value()) << each.name;
     if (is_same && each.line) {
-      EXPECT_EQ(near->line, *each.line) << each.name;
+      EXPECT_EQ(near->line_index, *each.line) << each.name;
     }
   }
 }
@@ -156,7 +156,7 @@ TEST(NearMiss, TakesNoLongerWordForTheNewText) {
     const bool is_made = near && near->kind == near_miss_kind::already_applied;
     EXPECT_EQ(is_made, each.line.has_value()) << each.name;
     if (is_made && each.line) {
-      EXPECT_EQ(near->line, *each.line) << each.name;
+      EXPECT_EQ(near->line_index, *each.line) << each.name;
     }
   }
 }
@@ -206,7 +206,7 @@ TEST(NearMiss, FindsLinesOfWhichALetterWasChanged) {
     changed[changed.size() / 2] = '#';
     const auto near = nearest(content, changed, "x");
     ASSERT_TRUE(near.has_value()) << changed;
-    EXPECT_EQ(near->line, at) << changed;
+    EXPECT_EQ(near->line_index, at) << changed;
   }
 }
 

@@ -296,7 +296,7 @@ TEST(Patch, SaysWhereItCannotBeRead) {
       continue;
     }
     EXPECT_EQ(files.error().code, row.code) << row.name;
-    EXPECT_EQ(files.error().line, row.line) << row.name << ": " << files.error().operation;
+    EXPECT_EQ(files.error().line_index, row.line) << row.name << ": " << files.error().operation;
   }
 }
 
@@ -500,7 +500,7 @@ TEST(Patch, HunksThatFitNowhereOrTwiceChangeNothing) {
     }
     EXPECT_EQ(outcome.error().code, row.code) << row.name;
     EXPECT_EQ(outcome.error().hunk, row.hunk) << row.name;
-    EXPECT_EQ(outcome.error().lines, row.lines) << row.name;
+    EXPECT_EQ(outcome.error().line_indexes, row.lines) << row.name;
   }
 }
 
@@ -651,11 +651,11 @@ TEST(Patch, MatchesButForWhiteSpaceWhereThatIsAskedFor) {
     EXPECT_EQ(done.has_value(), !row.text.empty()) << row.name;
     if (done) {
       EXPECT_EQ(done->text, row.text) << row.name;
-      EXPECT_EQ(done->hunks.front().lines_that_differ, row.lines) << row.name;
+      EXPECT_EQ(done->hunks.front().differing_line_indexes, row.lines) << row.name;
       EXPECT_EQ(done->hunks.front().indentation, row.indentation) << row.name;
     } else {
       EXPECT_EQ(done.error().code, row.code) << row.name;
-      EXPECT_EQ(done.error().lines, row.lines) << row.name;
+      EXPECT_EQ(done.error().line_indexes, row.lines) << row.name;
     }
   }
 }

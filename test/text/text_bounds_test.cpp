@@ -213,7 +213,7 @@ TEST(Patch, NamesTheFirstOfManyPlaces) {
   const auto done = apply_hunks(content, files->front().hunks);
   ASSERT_FALSE(done.has_value());
   EXPECT_EQ(done.error().code, error_code::ambiguous);
-  EXPECT_EQ(done.error().lines.size(), hunk_failure::lines_max);
+  EXPECT_EQ(done.error().line_indexes.size(), hunk_failure::lines_max);
 }
 
 TEST(Patch, OfTenMegabytesIsReadAndMade) {

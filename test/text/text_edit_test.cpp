@@ -70,7 +70,7 @@ TEST(TextEdit, ReplacesTheFirstOccurrence) {
     ASSERT_THAT(plan, IsOk());
     EXPECT_EQ(apply_edit(row.content, *plan), row.edited);
     EXPECT_EQ(plan->occurrences, row.occurrences);
-    EXPECT_EQ(plan->line, row.line);
+    EXPECT_EQ(plan->line_index, row.line);
   }
 }
 
@@ -114,7 +114,7 @@ bool agrees(std::string_view content, const text_edit& edit) {
   EXPECT_EQ(apply_edit(content, *plan), expected->edited)
       << testing::PrintToString(content) << " / " << testing::PrintToString(edit.old_text);
   EXPECT_EQ(plan->occurrences, expected->occurrences);
-  EXPECT_EQ(plan->line, expected->line);
+  EXPECT_EQ(plan->line_index, expected->line);
   return true;
 }
 
@@ -176,7 +176,7 @@ TEST(TextEdit, LongTextsOfEveryKindOfLineEnding) {
       content += "line " + std::to_string(i) + std::string(line_break);
     const auto plan = plan_edit(content, {"line 49000\nline 49001\n", "one\ntwo\nthree\n"});
     ASSERT_THAT(plan, IsOk());
-    EXPECT_EQ(plan->line, 49'000U);
+    EXPECT_EQ(plan->line_index, 49'000U);
     EXPECT_EQ(plan->size, "line 49000line 49001"sv.size() + 2 * line_break.size());
     EXPECT_EQ(plan->replacement,
               "one"s.append(line_break) + "two"s.append(line_break) + "three"s.append(line_break));

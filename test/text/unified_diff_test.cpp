@@ -49,15 +49,16 @@ std::string applied(const std::string& before, const std::string& after,
   std::vector<std::string> out;
   std::size_t at = 0;
   for (const line_change& change : changes) {
-    if (change.before_line < at || change.before_line + change.before_count > from.size() ||
-        change.after_line + change.after_count > to.size() ||
-        (at > 0 && change.before_line == at) || change.before_count + change.after_count == 0)
+    if (change.before_line_index < at ||
+        change.before_line_index + change.before_count > from.size() ||
+        change.after_line_index + change.after_count > to.size() ||
+        (at > 0 && change.before_line_index == at) || change.before_count + change.after_count == 0)
       return "changes that do not fit";
-    while (at < change.before_line)
+    while (at < change.before_line_index)
       out.push_back(from[at++]);
-    if (out.size() != change.after_line) return "changes that name other lines";
+    if (out.size() != change.after_line_index) return "changes that name other lines";
     for (std::size_t i = 0; i < change.after_count; ++i)
-      out.push_back(to[change.after_line + i]);
+      out.push_back(to[change.after_line_index + i]);
     at += change.before_count;
   }
   out.insert(out.end(), from.begin() + static_cast<std::ptrdiff_t>(at), from.end());

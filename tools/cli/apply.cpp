@@ -121,7 +121,7 @@ void refuse(const mcp::failed_change& why, const file_patch& file, outcome& to) 
                 .nearest = one.nearest};
     if (one.edit) {
       out.hunk = *one.edit + 1;
-      out.line_of_patch = file.hunks[*one.edit].line_of_patch + 1;
+      out.line_of_patch = file.hunks[*one.edit].patch_line_index + 1;
     }
     to.refused.push_back(std::move(out));
   };
@@ -164,7 +164,7 @@ void write_refusal(mcp::json_writer& out, const refusal& one) {
   }
   if (one.nearest) {
     out.key("nearest").begin_object();
-    out.key("line").unsigned_integer(one.nearest->line + 1);
+    out.key("line").unsigned_integer(one.nearest->line_index + 1);
     out.member("kind", wire_name(one.nearest->kind)).end_object();
   }
   out.end_object();
@@ -278,7 +278,8 @@ int run_apply(const command_options& options) {
         (fault.code == error_code::unsupported_type ? "; leave this file out" : "");
     const bool is_none = what.starts_with("there is no patch");
     complain(apply_command,
-             is_none ? what : "line " + std::to_string(fault.line + 1) + " of the patch: " + what);
+             is_none ? what
+                     : "line " + std::to_string(fault.line_index + 1) + " of the patch: " + what);
     return failed;
   }
   outcome made;

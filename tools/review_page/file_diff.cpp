@@ -28,14 +28,14 @@ std::span<const line_change> changes_of(const file_diff& diff, const hunk& which
 hunk around(const file_diff& diff, std::size_t first, std::size_t count, std::size_t lines_around) {
   const line_change& top = diff.changes[first];
   const line_change& last = diff.changes[first + count - 1];
-  const std::size_t above = std::min(lines_around, top.before_line);
-  const std::size_t end = last.before_line + last.before_count;
+  const std::size_t above = std::min(lines_around, top.before_line_index);
+  const std::size_t end = last.before_line_index + last.before_count;
   const std::size_t below = std::min(lines_around, diff.before.size() - end);
   hunk out{.first_change = first, .changes = count};
-  out.before_line = top.before_line - above;
+  out.before_line = top.before_line_index - above;
   out.before_count = end + below - out.before_line;
-  out.after_line = top.after_line - above;
-  out.after_count = last.after_line + last.after_count + below - out.after_line;
+  out.after_line = top.after_line_index - above;
+  out.after_count = last.after_line_index + last.after_count + below - out.after_line;
   return out;
 }
 
@@ -52,7 +52,8 @@ file_diff compare(std::string_view before, std::string_view after, std::size_t l
     out.removed += one.before_count;
     const bool is_last =
         i + 1 == out.changes.size() ||
-        out.changes[i + 1].before_line - (one.before_line + one.before_count) > 2 * lines_around;
+        out.changes[i + 1].before_line_index - (one.before_line_index + one.before_count) >
+            2 * lines_around;
     if (!is_last) continue;
     out.hunks.push_back(around(out, first, i + 1 - first, lines_around));
     first = i + 1;
@@ -69,9 +70,9 @@ std::string without_hunk(const file_diff& diff, std::size_t number) {
       out += diff.after[at];
   };
   for (const line_change& each : changes_of(diff, diff.hunks[number])) {
-    copy_until(each.after_line);
+    copy_until(each.after_line_index);
     for (std::size_t i = 0; i < each.before_count; ++i)
-      out += diff.before[each.before_line + i];
+      out += diff.before[each.before_line_index + i];
     at += each.after_count;
   }
   copy_until(diff.after.size());
@@ -86,12 +87,13 @@ std::vector<row> rows_of(const file_diff& diff, const hunk& which) {
       out.push_back({.sign = ' ', .line = at, .text = diff.before[at]});
   };
   for (const line_change& each : changes_of(diff, which)) {
-    copy_until(each.before_line);
-    for (; at < each.before_line + each.before_count; ++at)
+    copy_until(each.before_line_index);
+    for (; at < each.before_line_index + each.before_count; ++at)
       out.push_back({.sign = '-', .line = at, .text = diff.before[at]});
     for (std::size_t i = 0; i < each.after_count; ++i)
-      out.push_back(
-          {.sign = '+', .line = each.after_line + i, .text = diff.after[each.after_line + i]});
+      out.push_back({.sign = '+',
+                     .line = each.after_line_index + i,
+                     .text = diff.after[each.after_line_index + i]});
   }
   copy_until(which.before_line + which.before_count);
   return out;

@@ -143,7 +143,7 @@ struct edit_options {
 struct edit_outcome {
   std::string path;
   std::uint64_t occurrences = 0; ///< of the old text before the edit; the first was replaced
-  std::uint64_t line = 0;        ///< 0-based line where the replaced text began
+  std::uint64_t line_index = 0;  ///< 0-based line where the replaced text began
 };
 
 /// Replaces the first occurrence, see text_edit.hpp for what matches. Bytes outside the match do

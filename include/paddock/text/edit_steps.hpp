@@ -40,7 +40,7 @@ struct edit_step {
   /// line is given, at all.
   std::optional<std::uint64_t> occurrences{};
   /// Of several places the one nearest to this line is replaced; of two as near, none.
-  std::optional<std::uint64_t> near_line{};
+  std::optional<std::uint64_t> near_line_index{};
   text_matching matching = text_matching::exact;
 };
 
@@ -51,13 +51,13 @@ struct edit_limits {
 };
 
 struct edited_place {
-  std::uint64_t line = 0;        ///< of the first that was replaced
+  std::uint64_t line_index = 0;  ///< of the first that was replaced
   std::uint64_t occurrences = 0; ///< how many were replaced
   text_matching matched = text_matching::exact;
   new_indentation indentation = new_indentation::as_given;
   /// Those that are not to the byte as in the old text, in the content before all steps; none of an
   /// exact match, and at most `edit_failure::lines_max`.
-  std::vector<std::uint64_t> lines_that_differ{};
+  std::vector<std::uint64_t> differing_line_indexes{};
 };
 
 struct edited_text {
@@ -69,7 +69,7 @@ struct edited_text {
 struct edit_failure : error {
   std::size_t step = 0;
   std::uint64_t occurrences = 0;                ///< of its old text, after the steps before
-  std::vector<std::uint64_t> lines{};           ///< of the first `lines_max` of them
+  std::vector<std::uint64_t> line_indexes{};    ///< of the first `lines_max` of them
   text_matching matched = text_matching::exact; ///< how it matches these
   static constexpr std::size_t lines_max = 100;
 };
@@ -111,14 +111,14 @@ public:
     if (matches.empty())
       return step.matching == text_matching::exact ? failed(error_code::no_match)
                                                    : make_but_for_white_space(step);
-    const bool counts =
-        step.occurrences ? *step.occurrences == matches.size()
-                         : matches.size() == 1 || step.near_line || step.places == edit_places::all;
+    const bool counts = step.occurrences ? *step.occurrences == matches.size()
+                                         : matches.size() == 1 || step.near_line_index ||
+                                               step.places == edit_places::all;
     const bool is_one = step.places == edit_places::one;
-    if (!counts || (is_one && matches.size() > 1 && !step.near_line))
+    if (!counts || (is_one && matches.size() > 1 && !step.near_line_index))
       return failed(error_code::ambiguous, matches);
     if (!is_one) return replace(step, matches);
-    const auto nearest = nearest_of(matches, step.near_line.value_or(0));
+    const auto nearest = nearest_of(matches, step.near_line_index.value_or(0));
     if (!nearest) return failed(error_code::ambiguous, matches);
     return replace(step, {&matches[*nearest], 1});
   }
@@ -126,7 +126,7 @@ public:
   [[nodiscard]] edited_text outcome() && {
     for (std::size_t i = 0; i < places_.size(); ++i)
       for (std::size_t later = i + 1; later < shifts_.size(); ++later)
-        places_[i].line = shifts_[later].forward(places_[i].line);
+        places_[i].line_index = shifts_[later].forward(places_[i].line_index);
     return {shifts_.empty() ? std::string(text_) : std::move(owned_), std::move(places_)};
   }
 
@@ -135,7 +135,7 @@ private:
                                     text_matching matched = text_matching::exact) {
     edit_failure out{{code, 0, "edit_steps"}, shifts_.size(), matches.size(), {}, matched};
     for (const edit_match& match : matches.first(std::min(matches.size(), out.lines_max)))
-      out.lines.push_back(line_before(match.line));
+      out.line_indexes.push_back(line_before(match.line));
     return out;
   }
 
@@ -168,7 +168,7 @@ private:
     PADDOCK_CHECK(replace(made, matches));
     places_.back().matched = text_matching::white_space;
     places_.back().indentation = indented.indentation;
-    places_.back().lines_that_differ = std::move(lines);
+    places_.back().differing_line_indexes = std::move(lines);
     return {};
   }
 
@@ -232,7 +232,7 @@ private:
     text_ = owned_;
     known_ = matches.front(); // the text before stays
     places_.push_back(
-        {.line = shifts.forward(matches.front().line), .occurrences = matches.size()});
+        {.line_index = shifts.forward(matches.front().line), .occurrences = matches.size()});
     places_left_ -= matches.size();
     shifts_.push_back(std::move(shifts));
     return {};

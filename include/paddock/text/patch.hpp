@@ -48,13 +48,13 @@ struct hunk_line {
 struct patch_hunk {
   std::vector<hunk_line> lines;
   /// Where it begins in the file as it was, from 0, if the patch says so.
-  std::optional<std::uint64_t> line{};
+  std::optional<std::uint64_t> line_index{};
   /// Lines that precede the hunk, in this order (`@@ class X` of the second format).
   std::vector<std::string_view> anchors{};
   bool is_at_end = false;        ///< nothing follows in the file, as the patch says
   bool has_pairs = false;        ///< its head ends with CRLF, so its lines' ends say nothing
   bool has_crs = true;           ///< the patch has a CR somewhere; without, they may be lost
-  std::size_t line_of_patch = 0; ///< from 0, for messages
+  std::size_t patch_line_index = 0; ///< from 0, for messages
 };
 
 struct file_patch {
@@ -68,7 +68,7 @@ struct file_patch {
 
 /// Why a text is no patch, and in which of its lines, from 0.
 struct patch_fault : error {
-  std::size_t line = 0;
+  std::size_t line_index = 0;
   std::string head{}; ///< "@@ -1,2 +1,3 @@", where the last hunk has fewer lines than its head says
 };
 /// What is wrong, as a clause.
@@ -89,7 +89,7 @@ parse_patch(std::string_view patch, const patch_limits& limits = {});
 struct hunk_failure : error {
   std::size_t hunk = 0;
   /// Of an ambiguous one: where it could begin, from 0, the first `lines_max` of them.
-  std::vector<std::uint64_t> lines{};
+  std::vector<std::uint64_t> line_indexes{};
   text_matching matched = text_matching::exact; ///< how its lines match these
   static constexpr std::size_t lines_max = 100;
 };
@@ -101,12 +101,12 @@ struct hunk_failure : error {
                                                             std::span<const patch_hunk> hunks);
 
 struct hunk_place {
-  std::uint64_t line = 0; ///< where it began in the content before, from 0
+  std::uint64_t line_index = 0; ///< where it began in the content before, from 0
   text_matching matched = text_matching::exact;
   new_indentation indentation = new_indentation::as_given;
   /// Those of the content before that are not to the byte as the hunk has them; they stay so where
   /// it keeps them. An anchor that was found but for white space is one of them.
-  std::vector<std::uint64_t> lines_that_differ{};
+  std::vector<std::uint64_t> differing_line_indexes{};
 };
 
 struct patched_text {

@@ -39,7 +39,7 @@ struct edit_plan {
   std::size_t size = 0;          ///< of the match in the content, in bytes (CRLF counts two)
   std::string replacement;       ///< new_text with the line endings of the place
   std::uint64_t occurrences = 0; ///< of old_text in the content, not overlapping
-  std::uint64_t line = 0;        ///< 0-based line of the match; lines are separated by '\n'
+  std::uint64_t line_index = 0;  ///< 0-based line of the match; lines are separated by '\n'
 };
 
 /// Finds the first occurrence. Errors: invalid_argument (empty old_text), no_match.
@@ -82,7 +82,7 @@ result<edit_plan> plan_edit(std::string_view content, const text_edit& edit, Wan
   if (plan.occurrences == 0) return error{error_code::no_match, 0, "text_edit"};
   const auto before = detail::count_breaks(content.substr(0, plan.offset), wanted);
   if (!before) return cancelled;
-  plan.line = before->all;
+  plan.line_index = before->all;
   plan.replacement = detail::with_line_breaks(
       edit.new_text, detail::line_break_at(content, plan.offset, plan.size));
   return plan;

@@ -26,8 +26,8 @@ namespace paddock {
 
 /// Some lines that stand where others stood. Lines count from 0; one of both counts may be 0.
 struct line_change {
-  std::size_t before_line = 0, before_count = 0; ///< gone
-  std::size_t after_line = 0, after_count = 0;   ///< come in their place
+  std::size_t before_line_index = 0, before_count = 0; ///< gone
+  std::size_t after_line_index = 0, after_count = 0;   ///< come in their place
 
   friend bool operator==(const line_change&, const line_change&) = default;
 };

@@ -217,7 +217,7 @@ change_planner::maker change_planner::maker_of(const std::vector<edit_step>& ste
                 edit_content(content, steps, list, options_.file_bytes_max, options_.bounds));
     made_text made{.bytes = std::move(edited.bytes)};
     for (const edited_place& place : edited.places)
-      made.loose.add(place.lines_that_differ, place.indentation);
+      made.loose.add(place.differing_line_indexes, place.indentation);
     return made;
   };
 }
@@ -247,7 +247,7 @@ change_planner::maker change_planner::maker_of(const file_patch& patch) const {
     if (!bytes) return failed(refusal_of_text(bytes.error()));
     made_text out{.bytes = std::move(*bytes)};
     for (const hunk_place& place : made->hunks)
-      out.loose.add(place.lines_that_differ, place.indentation);
+      out.loose.add(place.differing_line_indexes, place.indentation);
     return out;
   };
 }

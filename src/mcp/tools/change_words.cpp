@@ -122,17 +122,17 @@ std::optional<near_miss> applied_place(std::string_view text, std::span<const pa
   const auto back = inverse_of(hunks).at(number);
   const auto undone = apply_hunks(text, std::span(&back, 1), text_matching::exact, wanted);
   if (after.empty() || !undone) return std::nullopt;
-  const std::uint64_t line = undone->hunks.front().line;
+  const std::uint64_t line = undone->hunks.front().line_index;
   const bool keeps_word = std::ranges::any_of(back.lines, [](const hunk_line& each) {
     return each.action == line_action::keep &&
            each.text.find_first_not_of(" \t\r{}()[];,") != std::string_view::npos;
   });
-  if (back.line != line && !keeps_word) return std::nullopt;
+  if (back.line_index != line && !keeps_word) return std::nullopt;
   near_miss out{.kind = near_miss_kind::already_applied,
-                .line = line,
+                .line_index = line,
                 .found = {},
                 .wanted = {},
-                .wanted_line = 0};
+                .wanted_line_index = 0};
   out.found = detail::truncate_to_valid_prefix(after.substr(0, out.found_bytes_max));
   return out;
 }
@@ -144,13 +144,13 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
   const patch_hunk& hunk = hunks[failure.hunk];
   refusal out = plain(failure.code, "");
   out.words = "hunk " + std::to_string(failure.hunk + 1) + " (line " +
-              std::to_string(hunk.line_of_patch + 1) + " of the patch)";
+              std::to_string(hunk.patch_line_index + 1) + " of the patch)";
   out.edit = failure.hunk;
-  out.lines = failure.lines;
+  out.lines = failure.line_indexes;
   const auto [before, after] = texts_of(hunk);
   const auto applied = [&] {
     out.words = "hunk " + std::to_string(failure.hunk + 1) + " is already applied (line " +
-                std::to_string(out.nearest->line + 1) + ")" + std::string(unchanged);
+                std::to_string(out.nearest->line_index + 1) + ")" + std::string(unchanged);
     return out;
   };
   if (failure.code == error_code::no_match)
@@ -160,7 +160,7 @@ refusal refusal_of(std::string_view text, std::span<const patch_hunk> hunks,
                  "everywhere; show lines that occur once, or give fewer hunks in a call";
   } else if (failure.code == error_code::ambiguous && !before.empty()) {
     out.words += " shows lines that occur in several places (" +
-                 lines_text(failure.lines, failure.lines.size()) +
+                 lines_text(failure.line_indexes, failure.line_indexes.size()) +
                  "); show more of the lines around the change";
   } else if (before.empty() && missing_anchor(text, hunk, bounds) != nullptr) {
     out.words += misplaced(text, hunk, {.is_whole = true}, bounds);

@@ -66,9 +66,11 @@ result<std::vector<file_patch>, failed_change> patch_of(const call& c) {
   if (parsed) return *std::move(parsed);
   const patch_fault& fault = parsed.error();
   refusal why = refusal_of(fault);
-  const bool is_in_text = fault.line <= static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  const bool is_in_text =
+      fault.line_index <= static_cast<std::size_t>(std::ranges::count(text, '\n'));
   why.words =
-      "patch: " + (is_in_text ? "line " + std::to_string(fault.line + 1) + ": " : std::string()) +
+      "patch: " +
+      (is_in_text ? "line " + std::to_string(fault.line_index + 1) + ": " : std::string()) +
       text_of(fault) +
       (fault.code == error_code::unsupported_type
            ? "; patches change text files of the modes 100644 and 100755; leave this file out, and "

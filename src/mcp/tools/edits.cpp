@@ -122,8 +122,8 @@ std::vector<edit_step> steps_of(json_view edits, text_matching matching) {
     step.matching = matching;
     if (each["all"].boolean().value_or(false)) step.places = edit_places::all;
     step.occurrences = count(each["occurrences"]);
-    step.near_line = count(each["line"]);
-    if (step.near_line) --*step.near_line;
+    step.near_line_index = count(each["line"]);
+    if (step.near_line_index) --*step.near_line_index;
     steps.push_back(step);
   });
   return steps;
@@ -131,7 +131,7 @@ std::vector<edit_step> steps_of(json_view edits, text_matching matching) {
 
 std::optional<refusal> contradiction_in(std::span<const edit_step> steps, std::string_view list) {
   const auto both = std::ranges::find_if(steps, [](const edit_step& step) {
-    return step.places == edit_places::all && step.near_line;
+    return step.places == edit_places::all && step.near_line_index;
   });
   if (both == steps.end()) return std::nullopt;
   const auto index = static_cast<std::size_t>(both - steps.begin());
@@ -248,7 +248,7 @@ tool_result edit_file(workspace_state& state, call& c) {
   out.text("hash", done.hash);
   out.writer().key("edits").begin_array();
   for (const edited_place& place : done.places) {
-    out.writer().begin_object().key("line").unsigned_integer(place.line + 1);
+    out.writer().begin_object().key("line").unsigned_integer(place.line_index + 1);
     out.writer().key("occurrences").unsigned_integer(place.occurrences).end_object();
   }
   out.writer().end_array();

@@ -115,7 +115,7 @@ result<edit_outcome> edit_utf16(const root& root, const std::string& path, const
     PADDOCK_CHECK(options.bounds.check());
     PADDOCK_TRY(const edit_plan plan, plan_edit(text->text(), edit));
     outcome.occurrences = plan.occurrences;
-    outcome.line = plan.line;
+    outcome.line_index = plan.line_index;
     auto bytes = encode_text(apply_edit(text->text(), plan), text->mark);
     if (bytes) return std::optional(*std::move(bytes));
     why = refusal_of_text(bytes.error());
@@ -189,7 +189,7 @@ tool_result edit_text_file(workspace_state& state, call& c) {
   out.path("path", state, done->path);
   const auto occurrences = static_cast<std::int64_t>(done->occurrences);
   if (is_brief(state)) {
-    out.number("line", static_cast<std::int64_t>(done->line) + 1);
+    out.number("line", static_cast<std::int64_t>(done->line_index) + 1);
     out.number("occurrences", occurrences);
     if (const auto known = known_of(state, c, done->path)) out.text("hash", known->hash);
   } else {

@@ -29,7 +29,8 @@ std::string quoted(std::string_view line) {
 /// The line of `place` that stands where the first line of the old text is that differs.
 std::string_view line_found(const near_miss& place) {
   std::string_view rest = place.found;
-  for (std::uint64_t line = place.line; line < place.wanted_line && !rest.empty(); ++line) {
+  for (std::uint64_t line = place.line_index; line < place.wanted_line_index && !rest.empty();
+       ++line) {
     const std::size_t end = rest.find('\n');
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
@@ -37,7 +38,8 @@ std::string_view line_found(const near_miss& place) {
 }
 
 std::string line_there(const near_miss& place) {
-  return ": line " + std::to_string(place.wanted_line + 1) + " is " + quoted(line_found(place));
+  return ": line " + std::to_string(place.wanted_line_index + 1) + " is " +
+         quoted(line_found(place));
 }
 std::string line_wanted(const near_miss& place) {
   return " has " + quoted(place.wanted);
@@ -47,13 +49,14 @@ std::string line_wanted(const near_miss& place) {
 std::uint64_t line_before(std::span<const line_change> changes, std::uint64_t line) {
   std::uint64_t shifted = line;
   for (const line_change& change : changes) {
-    if (line < change.after_line) break;
-    if (line < change.after_line + change.after_count) {
+    if (line < change.after_line_index) break;
+    if (line < change.after_line_index + change.after_count) {
       const std::uint64_t last = std::max<std::uint64_t>(change.before_count, 1) - 1;
-      return change.before_line + std::min<std::uint64_t>(line - change.after_line, last);
+      return change.before_line_index +
+             std::min<std::uint64_t>(line - change.after_line_index, last);
     }
-    shifted =
-        line - change.after_line - change.after_count + change.before_line + change.before_count;
+    shifted = line - change.after_line_index - change.after_count + change.before_line_index +
+              change.before_count;
   }
   return shifted;
 }
@@ -66,8 +69,8 @@ std::string advice_on_places(const edit_step& step, const edit_failure& failure)
   if (failure.matched == text_matching::white_space)
     return " but for white space, which has to be one place; give more of the text around the one "
            "that is meant, or its text exactly as it is there";
-  if (step.near_line && failure.occurrences > 1)
-    return ", and none of them is nearest to line " + std::to_string(*step.near_line + 1) +
+  if (step.near_line_index && failure.occurrences > 1)
+    return ", and none of them is nearest to line " + std::to_string(*step.near_line_index + 1) +
            "; give the line of the one that is meant, or more of the text around it";
   return "; give more of the text around the one that is meant, or its line, or all: true to "
          "replace every one";
@@ -76,7 +79,7 @@ std::string advice_on_places(const edit_step& step, const edit_failure& failure)
 /// What is wrong with the number of places, and what to do.
 std::string words_of_places(const edit_step& step, const edit_failure& failure) {
   std::string words = " occurs " + times(failure.occurrences) + " (" +
-                      lines_text(failure.lines, failure.occurrences) + ")";
+                      lines_text(failure.line_indexes, failure.occurrences) + ")";
   const bool is_as_said = step.occurrences == failure.occurrences;
   if (step.occurrences && !is_as_said)
     words += ", not " + times(*step.occurrences) +
@@ -107,11 +110,11 @@ void look_around(refusal& out, std::string_view content, std::span<const edit_st
   }
   if (out.nearest && failure.step > 0) {
     const auto changes = changed_lines(content, present);
-    const std::uint64_t below =
-        out.nearest->wanted_line - std::min(out.nearest->wanted_line, out.nearest->line);
+    const std::uint64_t below = out.nearest->wanted_line_index -
+                                std::min(out.nearest->wanted_line_index, out.nearest->line_index);
     const bool has_wanted = !out.nearest->wanted.empty();
-    out.nearest->line = line_before(changes, out.nearest->line);
-    if (has_wanted) out.nearest->wanted_line = out.nearest->line + below;
+    out.nearest->line_index = line_before(changes, out.nearest->line_index);
+    if (has_wanted) out.nearest->wanted_line_index = out.nearest->line_index + below;
   }
   const std::string cause = plain_cause(present, step.old_text, "oldText");
   out.words += cause.empty() ? words_of(out.nearest, present, "oldText", bounds) : cause;
@@ -168,7 +171,7 @@ std::string words_of(const std::optional<near_miss>& nearest, std::string_view t
     return "; the file is too large to look for similar text; search the file for the place";
   if (!nearest)
     return ", and nothing resembles it; read the file again, or search the file for the place";
-  const std::string line = std::to_string(nearest->line + 1);
+  const std::string line = std::to_string(nearest->line_index + 1);
   if (nearest->kind == near_miss_kind::already_applied)
     return ", but the new text is at line " + line +
            ": the change seems to have been made already; leave it out";
@@ -188,7 +191,7 @@ refusal refusal_of(std::string_view text, std::span<const edit_step> steps,
   refusal out{.code = failure.code,
               .words = std::string(list) + "[" + std::to_string(failure.step) + "]",
               .edit = failure.step,
-              .lines = failure.lines,
+              .lines = failure.line_indexes,
               .nearest = {},
               .hash = {}};
   if (failure.code == error_code::no_match) {
@@ -224,7 +227,7 @@ tool_result refused(const refusal& why, std::string_view path) {
   }
   if (why.nearest) {
     out.key("nearest").begin_object();
-    out.key("line").unsigned_integer(why.nearest->line + 1);
+    out.key("line").unsigned_integer(why.nearest->line_index + 1);
     out.member("kind", wire_name(why.nearest->kind));
     if (!why.nearest->wanted.empty()) out.member("wanted", why.nearest->wanted);
     out.member("found", why.nearest->found).end_object();

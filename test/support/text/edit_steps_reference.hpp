@@ -30,7 +30,7 @@ inline std::optional<std::string> plainly(const std::string& before, const edit_
   if (at.empty()) return std::nullopt;
   if (step.occurrences && *step.occurrences != at.size()) return std::nullopt;
   if (step.places == edit_places::one) {
-    if (at.size() > 1 && !step.near_line) return std::nullopt;
+    if (at.size() > 1 && !step.near_line_index) return std::nullopt;
     const auto distance = [&](std::size_t offset) {
       const std::uint64_t line = line_of(before, offset);
       return line > near ? line - near : near - line;
