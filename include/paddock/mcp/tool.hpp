@@ -101,8 +101,8 @@ public:
   /// Tells the server that this call may take long, so that another thread reads on. A call that
   /// does not say so is noticed after some milliseconds anyway. Cheap, may be repeated.
   virtual void may_block() = 0;
-  /// Tells, too, that from here on the call only waits for what others do: a server of many clients
-  /// runs another call beside it. To be said by the thread that runs the handler.
+  /// Tells, too, that from here on the call only waits, for what others do or for its turn: the
+  /// server runs another call beside it. To be said by the thread that runs the handler.
   virtual void only_waits() { may_block(); }
   /// Whether the client asked for progress.
   [[nodiscard]] virtual bool wants_progress() const noexcept = 0;
