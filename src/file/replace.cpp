@@ -156,6 +156,13 @@ private:
     }
     return error{error_code::conflict, 0, "replace"};
   }
+  /// Where that fails twice, the next change of this directory tries again.
+  void remove_displaced() {
+    const auto remove = [&] { return sys::unlinkat(parent(), name_->c_str(), 0).has_value(); };
+    if (remove() || remove()) return;
+    if (auto old = sys::openat(parent(), name_->c_str(), O_PATH | O_NOFOLLOW))
+      remember(parent(), {.name = *name_, .made = *std::move(old)});
+  }
   result<void> take_displaced(const file_status* expected) {
     const auto status = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
     const bool is_directory = status && status->kind == entry_kind::directory;
@@ -164,14 +171,20 @@ private:
     if (!is_directory && !is_other) {
       placed_ = true;
       report({parent(), name_->c_str()});
-      (void)sys::unlinkat(parent(), name_->c_str(), 0).has_value();
+      remove_displaced();
       return {};
     }
-    PADDOCK_CHECK(rename(RENAME_EXCHANGE));
+    const auto back = rename(RENAME_EXCHANGE);
+    if (!back && !status) { // nothing works: the new content is there, and the old one aside
+      placed_ = true;
+      report_unknown_change(where_.path);
+      return {};
+    }
+    PADDOCK_CHECK(back);
     const auto own = sys::fstat(fd_.get());
-    const auto back = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
+    const auto theirs = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
     // Somebody has saved over the new content meanwhile: keep their file.
-    if (own && back && !own->same_object(*back)) PADDOCK_CHECK(rename(RENAME_EXCHANGE));
+    if (own && theirs && !own->same_object(*theirs)) PADDOCK_CHECK(rename(RENAME_EXCHANGE));
     return error{is_directory ? error_code::is_a_directory : error_code::conflict, 0, "replace"};
   }
 

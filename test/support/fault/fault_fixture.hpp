@@ -242,7 +242,8 @@ inline const std::vector<operation>& changing_operations() {
          return outcome_of(edit_file(*w.root, "l", {.old_text = "two", .new_text = "2"},
                                      {.durability = durability::full}),
                            [](const edit_outcome& done) { return done.path; });
-       }},
+       },
+       trait::late}, // the sync, after a look at what came away
       {"rewrite",
        [](const workbench& w) {
          return outcome_of(rewrite_file(
