@@ -71,7 +71,8 @@ command_run::command_run(const command& asked, const entries_to_protect& entries
       wake_at_(later(began, asked.timeout_ms)),
       buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
       out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
-      err_(asked.err == capture::keep ? asked.output_bytes_max : 0), settings_(settings) {}
+      err_(asked.err == capture::keep ? asked.output_bytes_max : 0), settings_(settings),
+      calls_(workspace_, entries) {}
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {
@@ -82,7 +83,7 @@ bool command_run::step() {
        {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0},
        {by_ != nullptr && phase_ != phase::draining ? by_->news() : -1, POLLIN, 0},
        {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0},
-       {links_.get(), POLLIN, 0}}};
+       {calls_.listener(), POLLIN, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
   held_egress* const egress = running_.program.egress();
   if (asked_.on_tick || egress != nullptr) wait_ms = std::min(wait_ms, tick_ms);
@@ -92,7 +93,7 @@ bool command_run::step() {
   }
   if (asked_.on_tick) asked_.on_tick();
   if (egress != nullptr) egress->listen();
-  if (events[6].revents != 0) take_link(events[6].revents);
+  if (events[6].revents != 0) calls_.answer(events[6].revents);
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
   if (events[0].revents != 0) take_event();
@@ -157,25 +158,13 @@ void command_run::take_terminal(file_descriptor library_side) {
   give_input();
 }
 
-void command_run::watch_links(file_descriptor listener) {
-  links_ = std::move(listener);
-  outcome_.made_no_links = true;
-}
-
-/// Only the fact counts: the arguments can change before the call runs.
-void command_run::take_link(short revents) {
-  if ((revents & POLLIN) == 0) return links_.reset(); // nobody is left who could
-  outcome_.made_no_links = false;
-  if (!sys::continue_filtered_call(links_.get())) links_.reset(); // and those who wait are refused
-}
-
 void command_run::take_passed(const sys::exec_message& message, file_descriptor passed) {
   if (message.event == sys::exec_event::settings)
-    settings_.take(static_cast<std::uint32_t>(message.first), std::move(passed));
-  else if (message.event == sys::exec_event::links)
-    watch_links(std::move(passed));
-  else
-    take_terminal(std::move(passed));
+    return settings_.take(static_cast<std::uint32_t>(message.first), std::move(passed));
+  if (message.event == sys::exec_event::scratch) return calls_.take_scratch(std::move(passed));
+  if (message.event != sys::exec_event::listener) return take_terminal(std::move(passed));
+  watches_links_ = message.first != 0;
+  calls_.take_listener(std::move(passed));
 }
 
 void command_run::take_event() {
@@ -293,7 +282,8 @@ void command_run::apply(const sys::exec_message& message) {
   case sys::exec_event::appeared: // have sizes of their own
   case sys::exec_event::terminal: // and these a descriptor
   case sys::exec_event::settings:
-  case sys::exec_event::links:
+  case sys::exec_event::listener:
+  case sys::exec_event::scratch:
     break;
   case sys::exec_event::runs:
     if (by_ != nullptr && !failed_) by_->runs();
@@ -377,6 +367,7 @@ result<command_outcome, command_error> command_run::finish() && {
     return command_error(*failed_, std::move(outcome_.confinement));
   }
   outcome_.ended = stopped_.value_or(outcome_.exit_code ? ending::exited : ending::signalled);
+  outcome_.made_no_links = watches_links_ && !calls_.met_link();
   outcome_.out = std::move(out_).finish();
   outcome_.err = std::move(err_).finish();
   for (const std::string& each : repositories_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "exec/broker/call_broker.hpp"
 #include "exec/command_driver.hpp"
 #include "exec/command_output.hpp"
 #include "exec/protection/changed_settings.hpp"
@@ -55,8 +56,6 @@ private:
   void give_input();
   void take_event();
   void take_passed(const sys::exec_message& message, file_descriptor passed);
-  void watch_links(file_descriptor listener);
-  void take_link(short revents);
   void take_terminal(file_descriptor library_side);
   void apply(const sys::exec_message& message);
   void apply(const sys::exec_appeared& told);
@@ -91,7 +90,8 @@ private:
   std::optional<error> failed_;
   changed_settings& settings_;
   std::uint64_t network_mark_ = 0; ///< what the command's network told before
-  file_descriptor links_; ///< where the command's links wait
+  call_broker calls_;
+  bool watches_links_ = false;
   command_outcome outcome_;
 };
 

@@ -15,7 +15,7 @@ result<started_command> start(const command& asked, const entries_to_protect& en
     PADDOCK_TRY(err, sys::pipe2(0));
     PADDOCK_CHECK(sys::set_nonblocking(err.first.get()));
   }
-  confine::run_manner manner{.watches_links = asked.watches_links};
+  confine::run_manner manner{.answers_calls = true, .watches_links = asked.watches_links};
   if (by != nullptr) {
     manner.starts = confine::run_manner::told::of_start_too;
     manner.its = by->streams();

@@ -259,6 +259,7 @@ result<std::string> encode(const confinement_policy& policy, const entries_to_pr
                          .settings = policy.git_settings,
                          .traces = policy.tracing,
                          .terminal = manner.its == run_manner::streams::terminal,
+                         .answers = manner.answers_calls,
                          .links = manner.watches_links};
   for (const confinement_layer which : confinement_layers)
     fixed.wanted[static_cast<std::size_t>(which)] = static_cast<std::uint8_t>(policy.wanted(which));

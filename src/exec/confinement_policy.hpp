@@ -20,6 +20,7 @@ struct run_manner {
   enum class streams : std::uint8_t { given, terminal };
   told starts = told::of_failure;
   streams its = streams::given;
+  bool answers_calls = false; ///< that the filter hands over
   bool watches_links = false;
 };
 

@@ -6,11 +6,9 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -207,17 +205,6 @@ result<void> pidfd_send_signal(int pidfd, int signal) {
 
 result<void> kill_group(int group, int signal) {
   if (::kill(-group, signal) < 0) return failure(errno, "kill");
-  return {};
-}
-
-result<void> continue_filtered_call(int listener) {
-  seccomp_notif call{};
-  const auto is_over = [] { return errno == ENOENT || errno == EINTR; };
-  if (::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
-    return is_over() ? result<void>() : failure(errno, "ioctl");
-  seccomp_notif_resp answer{.id = call.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-  if (::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 && !is_over())
-    return failure(errno, "ioctl");
   return {};
 }
 

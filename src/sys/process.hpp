@@ -55,10 +55,6 @@ result<void> pidfd_send_signal(int pidfd, int signal);
 /// Sends to every process of a group.
 result<void> kill_group(int group, int signal);
 
-/// Lets the next call that waits at the listener of a filter (SECCOMP_RET_USER_NOTIF) go on, with
-/// the arguments that it has then. If it has been given up meanwhile there is nothing to do.
-result<void> continue_filtered_call(int listener);
-
 /// Memory with these bytes that nobody can change any more; its descriptor is above 2.
 result<file_descriptor> sealed_memory(std::string_view bytes);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/command_process.hpp"
 
+#include "exec/helper/command_rights.hpp"
 #include "exec/helper/command_scratch.hpp"
 #include "exec/helper/control_group.hpp"
 #include "exec/helper/locked_mounts.hpp"
 #include "exec/helper/policy/text.hpp"
-#include "exec/helper/privileges.hpp"
 #include "exec/helper/program.hpp"
-#include "exec/helper/root/landlock.hpp"
 #include "exec/helper/root/private_root.hpp"
 #include "exec/helper/root/proc.hpp"
 #include "exec/helper/stray_writes.hpp"
@@ -70,74 +69,6 @@ void enter_directory(const command_setup& setup, const new_namespaces& made) {
   if (::chdir(setup.where.directory) != 0) fail(channel, exec_stage::working_directory, errno);
   if (::stat(".", &here) != 0 || !same(here, setup.where.directory_status))
     fail(channel, exec_stage::working_directory, ENOENT);
-}
-
-/// Which sockets the command can make. By a path it may reach any service of this machine, unless
-/// only those paths are there that it is to see.
-confine::network_access sockets_for(const command_setup& setup, root_kind root) {
-  const policy& wanted = setup.wanted;
-  const bool all_of_network = !wanted.wants(confine::network);
-  if (!all_of_network && !setup.shared.taken.has(step::loopback))
-    return confine::network_access::none;
-  const bool paths_are_meant =
-      root == root_kind::own || (all_of_network && !wanted.wants(confine::file_system));
-  return paths_are_meant ? confine::network_access::all : confine::network_access::internet;
-}
-
-/// In a PID namespace the one process beside the command's own that it can name is the init, which
-/// is not dumpable: only a capability would reach into that one.
-bool traces_its_own(const command_setup& setup) {
-  return setup.wanted.fixed->traces != 0 && setup.shared.taken.has(step::pid_namespace) &&
-         setup.shared.taken.has(step::capabilities);
-}
-
-/// Where files outside have names, Landlock keeps their content and the filter the rest.
-void filter_calls(const command_setup& setup, root_kind root) {
-  const policy& wanted = setup.wanted;
-  confine::enforcement& taken = setup.shared.taken;
-  const bool files = wanted.wants(confine::file_system);
-  const bool fixed = files && root == root_kind::shared && taken.has(step::landlock_paths);
-  const bool asked = wanted.wants(confine::privileges) || wanted.wants(confine::network);
-  if (!fixed && !asked) return;
-  confine::filter_request filter;
-  filter.network = sockets_for(setup, root);
-  if (taken.has(step::pid_namespace)) filter.processes = confine::process_view::own;
-  if (fixed) filter.attributes = confine::file_attributes::fixed;
-  if (traces_its_own(setup)) filter.tracing = confine::process_tracing::as_permitted;
-  if (wanted.fixed->links != 0) filter.links = confine::link_calls::reported;
-  int listener = -1;
-  const int failed = apply_seccomp(filter, listener);
-  if (asked) taken.set(step::seccomp, failed);
-  if (fixed) taken.set(step::attributes, failed);
-  if (listener >= 0) hand_over_listener(setup.given.channel, listener);
-}
-
-void give_up_rights(const command_setup& setup) {
-  const policy& wanted = setup.wanted;
-  confine::enforcement& taken = setup.shared.taken;
-  const root_kind root = taken.has(step::private_root) ? root_kind::own : root_kind::shared;
-  const auto held = taken.has(step::tree_bounds) ? bounds_held::by_group : bounds_held::by_nobody;
-  if (wanted.wants(confine::limits)) taken.set(step::bounds, apply_bounds(*wanted.fixed, held));
-  apply_landlock(wanted, setup.visible, root, setup.shared.scratch, taken);
-  if (wanted.wants(confine::privileges)) {
-    taken.set(step::no_new_privileges, ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EPERM);
-    taken.set(step::capabilities, drop_capabilities());
-  }
-  // With them it could take away what covers the processes of other PID namespaces.
-  if (setup.shared.has_foreign_proc && !taken.has(step::capabilities))
-    fail(setup.given.channel, exec_stage::confinement, EPERM);
-  // With rights over the network namespace it could be made to lead somewhere.
-  if (taken.has(step::loopback) && !taken.has(step::capabilities)) taken.set(step::loopback, EPERM);
-  filter_calls(setup, root);
-}
-
-/// Never less than was required.
-void check_required(const command_setup& setup) {
-  for (unsigned i = 0; i < confine::layer_count; ++i) {
-    const auto which = static_cast<confine::layer>(i);
-    if (setup.wanted.requires_layer(which) && !confine::is_applied(which, setup.shared.taken))
-      fail(setup.given.channel, exec_stage::confinement, 0);
-  }
 }
 
 /// Now that nothing needs to be written there.

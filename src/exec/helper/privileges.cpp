@@ -79,8 +79,9 @@ int apply_seccomp(confine::filter_request request, int& listener) {
       confine::build_seccomp_filter(request, instructions, confine::seccomp_filter_max);
   if (size == 0) return EINVAL;
   sock_fprog program{static_cast<unsigned short>(size), instructions};
-  if (request.links == confine::link_calls::as_permitted)
-    return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
+  const bool listens = request.links == confine::link_calls::reported ||
+                       request.attributes == confine::file_attributes::asked_for;
+  if (!listens) return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
   // A kernel that knows TSYNC_ESRCH (5.7) also lets a call go on (5.5).
   constexpr unsigned long flags =
       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
@@ -90,6 +91,8 @@ int apply_seccomp(confine::filter_request request, int& listener) {
     return 0;
   }
   request.links = confine::link_calls::as_permitted;
+  if (request.attributes == confine::file_attributes::asked_for)
+    request.attributes = confine::file_attributes::fixed;
   return apply_seccomp(request, listener);
 }
 

@@ -35,7 +35,9 @@ enum class exec_event : std::uint32_t {
   strayed,  ///< first: bytes of the workspace's path that lead to where the command has written in
             ///< vain
   settings, ///< comes with one: the command's copy of the entry `first`, which it has changed
-  links,    ///< comes with one: where the command's calls of link(2) wait for an answer
+  listener, ///< comes with one: where calls of the command wait for an answer; first: whether
+            ///< link(2) is among them
+  scratch,  ///< comes with one, before `listener`: the directory that is the command's scratch
 };
 
 enum class exec_stage : std::int32_t {
@@ -112,7 +114,8 @@ struct exec_policy {
   std::uint8_t settings;       ///< 1: some of the entries are settings
   std::uint8_t traces;         ///< 1: the command may trace its own processes
   std::uint8_t terminal;       ///< 1: the three streams are a terminal, whatever was given
-  std::uint8_t links;          ///< 1: the library wants `links`
+  std::uint8_t answers;        ///< 1: the library answers what waits at the listener
+  std::uint8_t links;          ///< 1: it wants to know of link(2)
 };
 
 /// What is to be done about a protected entry. Paths are relative to the workspace, but for `path`

@@ -51,6 +51,7 @@ enum class file_attributes {
   fixed,        ///< not at all. Extended attributes are "not supported", which programs that copy
                 ///< files take for what it is; everything else is EPERM: no program is told that it
                 ///< has done what it has not
+  asked_for,    ///< each change waits until somebody at the listener of the filter has answered it
 };
 
 /// Whether link(2) waits until somebody at the listener of the filter answers.

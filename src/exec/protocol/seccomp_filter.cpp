@@ -105,7 +105,7 @@ constexpr void check_open(filter_program& to, std::size_t flags_index, target de
 
 constexpr void check_ioctl(filter_program& to, file_attributes attributes, target denied) {
   to.load_argument(1);
-  if (attributes == file_attributes::fixed)
+  if (attributes != file_attributes::as_permitted)
     for (const std::uint32_t request : attribute_ioctls)
       to.if_equal(request, denied, next);
   for (const std::uint32_t request : {tiocsti, tioclinux, tiocsetd})
@@ -186,7 +186,7 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
 
 /// What a check comes to under a request; false: there is nothing to check.
 constexpr bool settle(check& when, const filter_request& request) {
-  const bool fixed = request.attributes == file_attributes::fixed;
+  const bool fixed = request.attributes != file_attributes::as_permitted;
   if (when == check::attribute && !fixed) return false;
   if (when == check::tracing && request.tracing == process_tracing::as_permitted) return false;
   const bool never_allowed = when == check::attribute || when == check::tracing ||
@@ -196,6 +196,15 @@ constexpr bool settle(check& when, const filter_request& request) {
   return true;
 }
 
+/// The others are newer, and programs do without.
+constexpr bool is_answered(const denied_call& call) {
+  constexpr int setxattrat = 463, removexattrat = 466, file_setattr = 469;
+  const int number = call.number.x86_64 >= 0 ? call.number.x86_64 : call.number.aarch64;
+  return (call.when == check::attribute && number != setxattrat && number != removexattrat &&
+          number != file_setattr) ||
+         call.when == check::chmod || call.when == check::chmodat;
+}
+
 /// The calls with this check that the architecture has.
 template <class Action>
 constexpr void for_each_call(check when, const filter_request& request, Action action) {
@@ -203,8 +212,9 @@ constexpr void for_each_call(check when, const filter_request& request, Action a
     const int number =
         request.arch == filter_arch::x86_64 ? call.number.x86_64 : call.number.aarch64;
     check settled = call.when;
-    if (number >= 0 && settle(settled, request) && settled == when)
-      action(static_cast<std::uint32_t>(number), answer_of(call.error));
+    if (number < 0 || !settle(settled, request) || settled != when) continue;
+    const bool is_asked = request.attributes == file_attributes::asked_for && is_answered(call);
+    action(static_cast<std::uint32_t>(number), is_asked ? report : answer_of(call.error));
   }
 }
 
@@ -298,7 +308,8 @@ constexpr bool fits(const filter_request& request) {
 }
 constexpr bool fits_everywhere(network_access network) {
   for (const filter_arch arch : {filter_arch::x86_64, filter_arch::aarch64})
-    for (const file_attributes attributes : {file_attributes::as_permitted, file_attributes::fixed})
+    for (const file_attributes attributes :
+         {file_attributes::as_permitted, file_attributes::asked_for})
       for (const process_tracing traced : {process_tracing::none, process_tracing::as_permitted})
         if (!fits({arch, network, process_view::all, attributes, traced, link_calls::reported}))
           return false;

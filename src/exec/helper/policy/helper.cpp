@@ -57,11 +57,10 @@ void close_descriptors(unsigned first, unsigned last) {
     ::close(static_cast<int>(fd));
 }
 
-void hand_over_listener(int channel, int listener) {
-  const sys::exec_message comes_with{sys::exec_event::links, 0, 0};
-  const int failed = send_with_descriptor(channel, &comes_with, sizeof comes_with, listener);
+void hand_over(int channel, const sys::exec_message& event, int fd) {
+  const int failed = fd < 0 ? errno : send_with_descriptor(channel, &event, sizeof event, fd);
   if (failed != 0) fail(channel, sys::exec_stage::confinement, failed);
-  ::close(listener);
+  ::close(fd);
 }
 
 } // namespace paddock::exec

@@ -60,8 +60,8 @@ int run_helper(int argc, char** argv);
 void send_event(int channel, sys::exec_event event, int first, int second);
 /// A message of at most a few hundred bytes that carries a descriptor. 0 or an errno.
 int send_with_descriptor(int channel, const void* told, unsigned long size, int fd);
-/// From now on every link waits for the library. Uses up `listener`.
-void hand_over_listener(int channel, int listener);
+/// Sends what comes with a descriptor, and closes that. Ends the command where it cannot.
+void hand_over(int channel, const sys::exec_message& event, int fd);
 /// Makes /dev/null the standard streams of this process.
 bool open_null_streams();
 /// Closes the descriptors first..last.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Changes mode, owner, times and extended attributes of files for a command that has no mounts of
+// its own: Landlock does not judge these calls, so its filter hands them over.
+//
+// Each is made here, on the object that its path led to when that was looked at, so the caller
+// cannot exchange anything afterwards: in the workspace, except what was protected when the command
+// began, and in its scratch directory. Set-ID bits, other owners and attributes beside `user.` are
+// refused. Not thread-safe.
+
+#include "exec/protection/workspace_watch.hpp"
+#include "sys/filtered_call.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/base/file_status.hpp>
+
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace paddock {
+
+class attribute_broker {
+public:
+  /// Both are borrowed.
+  attribute_broker(int workspace, const entries_to_protect& entries);
+
+  void take_scratch(file_descriptor scratch) { scratch_ = std::move(scratch); }
+  /// Makes the call of a caller at `listener`; 0 or an errno is the answer to it.
+  [[nodiscard]] int make(int listener, const sys::filtered_call& call) const;
+
+private:
+  [[nodiscard]] bool may_change(int place, const file_status& status) const;
+
+  int workspace_;
+  std::set<std::string_view> protected_; ///< paths in the workspace, with all beneath
+  file_descriptor scratch_;
+};
+
+} // namespace paddock

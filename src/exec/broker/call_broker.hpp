@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Answers the system calls of a command that its filter hands over (seccomp user notification): the
+// kernel gives a process one listener, so everything that waits for an answer waits here.
+// Not thread-safe.
+
+#include "exec/broker/attribute_broker.hpp"
+#include "exec/protection/workspace_watch.hpp"
+
+#include <paddock/base/file_descriptor.hpp>
+
+#include <utility>
+
+namespace paddock {
+
+class call_broker {
+public:
+  /// Both are borrowed.
+  call_broker(int workspace, const entries_to_protect& entries) : attributes_(workspace, entries) {}
+
+  void take_scratch(file_descriptor scratch) { attributes_.take_scratch(std::move(scratch)); }
+  void take_listener(file_descriptor listener) { listener_ = std::move(listener); }
+  /// Readable when a call waits; -1: none ever will.
+  [[nodiscard]] int listener() const noexcept { return listener_.get(); }
+  /// Answers the next call. `revents` are those of the listener.
+  void answer(short revents);
+  [[nodiscard]] bool met_link() const noexcept { return met_link_; }
+
+private:
+  file_descriptor listener_;
+  attribute_broker attributes_;
+  bool met_link_ = false;
+};
+
+} // namespace paddock
