@@ -164,7 +164,7 @@ void command_run::take_passed(const sys::exec_message& message, file_descriptor 
   if (message.event == sys::exec_event::scratch) return calls_.take_scratch(std::move(passed));
   if (message.event != sys::exec_event::listener) return take_terminal(std::move(passed));
   watches_links_ = message.first != 0;
-  calls_.take_listener(std::move(passed));
+  calls_.take_listener(std::move(passed), running_.program.helper.id, message.second);
 }
 
 void command_run::take_event() {

@@ -117,8 +117,9 @@ struct step_remedy {
 constexpr step_remedy step_remedies[] = {
     {step::paths, "name paths that exist and that this user can reach"},
     {step::session_scratch, "let this user make namespaces, or directories in /tmp"},
-    {step::landlock_paths, "use a kernel with Landlock (6.2 or later)"},
+    {step::landlock_paths, "use a kernel with Landlock (5.13 or later)"},
     {step::landlock_signals, "use a kernel with Landlock (6.12 or later)"},
+    {step::signal_broker, "run it where no other program listens to its system calls"},
     {step::attributes, "use a kernel with seccomp filters"},
     {step::seccomp, "use a kernel with seccomp filters"},
     {step::capabilities,
@@ -165,8 +166,13 @@ std::string missing_of(layer which, const confinement_policy& policy, const enfo
     if (!missing.empty()) missing += "; ";
     missing += failure_of(static_cast<step>(i), policy, taken);
   }
-  if (applied) missing = std::string(rule.opening) + " (" + missing + ")";
-  return missing;
+  if (!applied) return missing;
+  std::string opening = rule.opening;
+  if (which == layer::file_system && !taken.has(step::attribute_broker)) {
+    opening += ", and attributes of no file can be changed";
+    missing += "; " + failure_of(step::attribute_broker, policy, taken);
+  }
+  return opening + " (" + missing + ")";
 }
 
 /// Where no control group holds them, bounds of memory and processes are weaker than they sound.

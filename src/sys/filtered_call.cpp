@@ -2,13 +2,14 @@
 #include "sys/filtered_call.hpp"
 
 #include "sys/call.hpp"
+#include "sys/process_facts.hpp"
 #include "sys/syscall.hpp"
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -53,11 +54,10 @@ result<void> let_go_on(int listener, const filtered_call& call) {
 
 result<void> read_of_caller(const filtered_call& call, std::uint64_t address,
                             std::span<char> bytes) {
-  const iovec here{bytes.data(), bytes.size()};
-  const iovec there{reinterpret_cast<void*>(address), bytes.size()};
-  const auto size = ::process_vm_readv(call.caller, &here, 1, &there, 1, 0);
-  if (size < 0) return failure(errno, "process_vm_readv");
-  if (static_cast<std::size_t>(size) != bytes.size()) return failure(EFAULT, "process_vm_readv");
+  const std::string path = "/proc/" + std::to_string(call.caller) + "/mem";
+  PADDOCK_TRY(const auto memory, openat(AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto size = ::pread(memory.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
+  if (size != static_cast<ssize_t>(bytes.size())) return failure(EFAULT, "pread");
   return {};
 }
 
@@ -76,7 +76,7 @@ result<std::string> text_of_caller(const filtered_call& call, std::uint64_t addr
       return text;
     }
   }
-  return failure(ENAMETOOLONG, "process_vm_readv");
+  return failure(ENAMETOOLONG, "pread");
 }
 
 result<file_descriptor> place_of_caller(const filtered_call& call, int fd) {
@@ -85,6 +85,12 @@ result<file_descriptor> place_of_caller(const filtered_call& call, int fd) {
   auto made = openat(AT_FDCWD, path.c_str(), O_PATH);
   if (!made && made.error().os_errno == ENOENT && fd != AT_FDCWD) return failure(EBADF, "openat");
   return made;
+}
+
+result<file_descriptor> descriptor_of_caller(const filtered_call& call, int fd) {
+  PADDOCK_TRY(const auto facts, facts_of(call.caller));
+  PADDOCK_TRY(const auto caller, open_process(facts.process));
+  return descriptor(::syscall(SYS_pidfd_getfd, caller.get(), fd, 0), "pidfd_getfd");
 }
 
 result<void> set_times(int fd, const file_times& times) {
@@ -103,6 +109,10 @@ result<void> set_attribute_of_place(int fd, const char* name, std::string_view v
 
 result<void> remove_attribute_of_place(int fd, const char* name) {
   return none(::removexattr(path_of(fd).data(), name), "removexattr");
+}
+
+result<void> truncate_place(int fd, std::int64_t size) {
+  return none(::truncate(path_of(fd).data(), size), "truncate");
 }
 
 own_ids effective_ids() noexcept {

@@ -21,9 +21,9 @@ struct filtered_call {
   int number = 0;
   std::array<std::uint64_t, 6> arguments{};
 };
-/// The next one. Errors: not_found when its caller is gone, and those of ioctl.
+/// The next one. Errors: not_found when its caller is gone; of ioctl.
 result<filtered_call> take_filtered_call(int listener);
-/// What was read of the caller before this was of no other process.
+/// If so, the caller's ID has meant no other process until now.
 [[nodiscard]] bool is_waiting(int listener, const filtered_call& call) noexcept;
 /// It returns 0, or fails with this. A caller that is gone is no error.
 result<void> answer(int listener, const filtered_call& call, int os_errno);
@@ -39,6 +39,8 @@ result<std::string> text_of_caller(const filtered_call& call, std::uint64_t addr
 /// What the caller has open as `fd`, or its working directory for AT_FDCWD, by a descriptor for its
 /// place alone (O_PATH).
 result<file_descriptor> place_of_caller(const filtered_call& call, int fd);
+/// The caller's descriptor, for this process. Errors: EBADF, permission_denied.
+result<file_descriptor> descriptor_of_caller(const filtered_call& call, int fd);
 
 // --- of what a descriptor stands for, also one for its place alone
 /// Access and change. Times are now (UTIME_NOW), as they are
@@ -52,6 +54,7 @@ result<void> chown_place(int fd, std::uint32_t uid, std::uint32_t gid);
 /// `flags` of setxattr(2).
 result<void> set_attribute_of_place(int fd, const char* name, std::string_view value, int flags);
 result<void> remove_attribute_of_place(int fd, const char* name);
+result<void> truncate_place(int fd, std::int64_t size);
 /// Of this process.
 struct own_ids {
   std::uint32_t user = 0;

@@ -3,85 +3,40 @@
 // Mode, owner, times and attributes of files where a command has no mounts of its own: as outside
 // of the fence in the workspace and the scratch directory, and nowhere else, whatever is tried.
 
-#include "support/process/command_fixture.hpp"
-#include "support/process/denied_calls.hpp"
-
-#include <grp.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
+#include "support/process/broker_fixture.hpp"
 
 #include <functional>
 
 namespace paddock::test {
 namespace {
 
-constexpr unsigned nobody = 65534;
-
-class AttributeBroker : public command_fixture, public testing::WithParamInterface<bool> {
+class AttributeBroker : public broker_fixture {
 protected:
-  AttributeBroker() {
-    tree_.directory("ws");
+  void SetUp() override {
+    broker_fixture::SetUp();
     tree_.directory("out");
     tree_.file("out/f", "outside");
     tree_.directory("ws/kept/.git/hooks");
     tree_.file("ws/kept/.git/HEAD", "ref: refs/heads/main\n");
-    for (const char* each : {"", "/ws", "/out", "/out/f", "/ws/kept", "/ws/kept/.git",
-                             "/ws/kept/.git/HEAD", "/ws/kept/.git/hooks"}) {
-      const std::string path = tree_.path() + each;
-      EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
-      if (is_ordinary()) {
-        EXPECT_EQ(::chown(path.c_str(), nobody, nobody), 0);
-      }
-    }
-  }
-  [[nodiscard]] static bool is_ordinary() { return GetParam(); }
-
-  /// Runs it in a process of its own, which has no namespaces, or has them all and no fence. What
-  /// it has written, and how it has ended.
-  [[nodiscard]] std::string run_where(bool is_fenced, const std::string& script) const {
-    int told[2];
-    EXPECT_EQ(0, ::pipe2(told, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
-      if (is_ordinary() &&
-          (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0))
-        ::_exit(2);
-      if (is_fenced) become(machine::without_namespaces);
-      command asked = shell(script);
-      const std::string workspace = tree_.path() + "/ws";
-      asked.working_directory = ::open(workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-      asked.confinement = is_fenced ? confinement_policy{} : confinement_policy::host();
-      if (is_fenced) asked.confinement.protected_entries = demand::best_effort;
-      if (is_fenced) asked.confinement.read_paths = {tree_.path() + "/out"};
-      const auto ran = run(asked);
-      const std::string text = ran ? ran->out.text() + ran->err.text() + " " +
-                                         std::to_string(ran->exit_code.value_or(-1))
-                                   : explain(ran.error());
-      (void)!::write(told[1], text.data(), text.size());
-      ::_exit(0);
-    }
-    ::close(told[1]);
-    std::string text(4096, '\0');
-    std::size_t size = 0;
-    for (ssize_t n = 0; (n = ::read(told[0], text.data() + size, text.size() - size)) > 0;)
-      size += static_cast<std::size_t>(n);
-    ::close(told[0]);
-    text.resize(size);
-    EXPECT_EQ(host, ::waitpid(host, nullptr, 0));
-    return text;
+    for (const char* each : {"/out", "/out/f", "/ws/kept", "/ws/kept/.git", "/ws/kept/.git/HEAD",
+                             "/ws/kept/.git/hooks"})
+      give_away(each);
   }
   [[nodiscard]] std::string state_outside() const {
-    struct stat s {};
+    struct stat s{};
     EXPECT_EQ(::stat((tree_.path() + "/out/f").c_str(), &s), 0);
-    return std::to_string(s.st_mode) + ' ' + std::to_string(s.st_mtim.tv_sec) + '.' +
-           std::to_string(s.st_mtim.tv_nsec) + ' ' + std::to_string(s.st_ctim.tv_sec) + '.' +
-           std::to_string(s.st_ctim.tv_nsec);
+    return std::to_string(s.st_mode) + ' ' + std::to_string(s.st_size) + ' ' +
+           std::to_string(s.st_mtim.tv_sec) + '.' + std::to_string(s.st_mtim.tv_nsec) + ' ' +
+           std::to_string(s.st_ctim.tv_sec) + '.' + std::to_string(s.st_ctim.tv_nsec);
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(As, AttributeBroker, testing::Bool(), [](const auto& of) {
-  return of.param ? std::string("ordinary") : std::string("root");
-});
+// Before the third version of Landlock sizes are among what it does not judge.
+INSTANTIATE_TEST_SUITE_P(As, AttributeBroker,
+                         testing::Values(fenced_as{}, fenced_as{.ordinary = true},
+                                         fenced_as{.landlock = 1},
+                                         fenced_as{.ordinary = true, .landlock = 2}),
+                         name_of);
 
 TEST_P(AttributeBroker, OrdinaryCallsDoWhatTheyDoOutside) {
   const char* const scripts[] = {
@@ -98,6 +53,13 @@ TEST_P(AttributeBroker, OrdinaryCallsDoWhatTheyDoOutside) {
       "echo 1 > a && git add a && git commit -qm 1 && chmod 755 a && git status --short",
       "rm -rf v; python3 -m venv --without-pip v && v/bin/python -c 'print(1)'",
       "install -m 604 /dev/null i && stat -c %a i",
+      "echo 123 > f; truncate -s 2 f; stat -c %s f; echo 1 > f; echo 12 >> f; cat f",
+      R"py(echo 123 > f; python3 -c "
+import os
+os.truncate('f', 2); print(os.stat('f').st_size)
+try: os.truncate('.', 2)
+except OSError as e: print(e.errno)
+")py",
       R"py(rm -f p; python3 -c "
 import os
 f = os.open('p', os.O_RDWR | os.O_CREAT)
@@ -144,6 +106,13 @@ os.fchmod(os.open('../out/f', os.O_RDONLY), 0o777)")py",
 os.chown('f', 1, 1)")py",
       R"py(echo > f; python3 -c "import os
 os.setxattr('f', 'security.a', b'1')")py",
+      "truncate -s 1 ../out/f",
+      R"py(python3 -c "import os
+os.truncate('../out/f', 1)")py",
+      R"py(python3 -c "import os
+os.open('../out/f', os.O_RDONLY | os.O_TRUNC)")py",
+      R"py(python3 -c "import os
+os.open('../out/f', 3 | os.O_TRUNC)")py",
       "echo > .envrc; chmod 777 .envrc",
       "chmod 777 kept/.git/hooks",
       "cd kept/.git/hooks && chmod 777 .",

@@ -712,9 +712,9 @@ TEST_F(Confinement, WithoutItsOwnProcessesAnOrdinaryCommandHasLandlockAlone) {
   });
   if (!told) GTEST_SKIP() << "the build directory is private";
   if (*told == "confinement_unavailable") GTEST_SKIP() << "no Landlock";
-  EXPECT_EQ(*told, "1 Landlock, filter of attribute calls, open: names and attributes of files "
-                   "outside can be seen, and attributes of no file can be changed (mount "
-                   "namespace: Operation not permitted)");
+  EXPECT_EQ(*told, "1 Landlock, filter of attribute calls, broker of attributes, open: names and "
+                   "attributes of files outside can be seen (mount namespace: Operation not "
+                   "permitted)");
 }
 
 TEST_F(Confinement, TheProbeFindsWhatIsThere) {

@@ -186,7 +186,7 @@ TEST_F(GitAuthor, IsKnownWithoutNamespaces) {
     asked.confinement.author = git_author_of(tree_ / "home");
     const auto r = run(asked);
     const bool fixed = r && r->confinement.of(confinement_layer::file_system).mechanism ==
-                                "Landlock, filter of attribute calls";
+                                "Landlock, filter of attribute calls, broker of attributes";
     const std::string told = !r ? "not run" : !fixed ? "no Landlock" : r->out.text();
     (void)!::write(written[1], told.data(), told.size());
     ::_exit(0);

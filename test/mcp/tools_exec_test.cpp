@@ -333,6 +333,7 @@ TEST_F(tools_exec, attributes_that_cannot_be_changed_are_explained) {
                 AllOf(HasSubstr("the mode, the times"), HasSubstr("user namespaces"),
                       HasSubstr("--exec host")));
     EXPECT_EQ("", hint_for(tree, said, "mount namespace, Landlock"));
+    EXPECT_EQ("", hint_for(tree, said, std::string(landlock) + ", broker of attributes"));
   }
   EXPECT_EQ("", hint_for(tree, "no such option", landlock));
   // A program that was not started at all, as `paddock exec` asks about it.

@@ -20,6 +20,13 @@ WORK = [ # what an agent does all day, as a command each
     ("cc", "echo 'int main(){return 0;}' >l.c && cc -o l l.c && ./l"),
     ("loopback", "python3 -c 'import socket as s; l=s.create_server((\"127.0.0.1\",0)); s.create_connection(l.getsockname())'"),
     ("mktemp", "mktemp >m && test -e $(cat m)"),
+    ("truncate", "echo 123 >n && truncate -s 1 n"),
+    ("make", "printf 'o:\\n\\techo >o\\n' >Makefile && make && test -e o"),
+    ("python -m venv", "python3 -m venv --without-pip p && p/bin/python -c 1"),
+    ("node --test", "echo 'require(\"node:test\")(\"a\", () => {})' >q.test.js && node --test q.test.js"),
+    ("npm install", "mkdir -p r/s && cd r && echo '{\"name\":\"s\",\"version\":\"1.0.0\",\"bin\":\"s.js\"}' >s/package.json"
+     " && echo '#!/usr/bin/env node' >s/s.js && npm pack ./s && npm install --offline ./s-1.0.0.tgz && node_modules/.bin/s"),
+    ("timeout", "timeout 1 sleep 100; test $? = 124"),
     ("kill of a child", "sleep 100 & kill $!; wait $!; test $? = 143"),
 ]
 

@@ -29,7 +29,7 @@ constexpr std::uint32_t as_it_is = 0xffff'ffff;
 constexpr std::uint64_t attribute_bytes_max = 64UL * 1024;
 constexpr long fchmodat2_number = 452;
 
-enum class what : std::uint8_t { mode, owner, times, set_attribute, remove_attribute };
+enum class what : std::uint8_t { mode, owner, times, set_attribute, remove_attribute, size };
 enum class time_form : std::uint8_t { seconds, microseconds, nanoseconds };
 constexpr int none = -1; ///< the call has no such argument
 
@@ -40,7 +40,7 @@ struct form {
   int directory; ///< or the file itself, where there is no path
   int path;
   int flags; ///< AT_*
-  int value; ///< the first of what is to be set
+  int value; ///< the first that says what to set
   bool follow = true;
   time_form times = time_form::nanoseconds;
 };
@@ -66,6 +66,7 @@ constexpr form forms[] = {
     {SYS_removexattr, what::remove_attribute, none, 0, none, 1},
     {SYS_lremovexattr, what::remove_attribute, none, 0, none, 1, false},
     {SYS_fremovexattr, what::remove_attribute, 0, none, none, 1},
+    {SYS_truncate, what::size, none, 0, none, 1},
 };
 
 std::uint64_t argument(const sys::filtered_call& call, int index) {
@@ -126,7 +127,7 @@ result<sys::file_times> times_of(const sys::filtered_call& call, const form& of)
   return times;
 }
 
-/// Those that programs give files: others are the system's.
+/// Only attributes of users: the others belong to the system.
 result<std::string> attribute_name(const sys::filtered_call& call, const form& of) {
   PADDOCK_TRY(std::string name,
               sys::text_of_caller(call, argument(call, of.value), XATTR_NAME_MAX + 1));
@@ -192,6 +193,8 @@ result<void> apply(const sys::filtered_call& call, const form& of, const change&
                                        static_cast<int>(number_at(call, of.value + 3)));
   case what::remove_attribute:
     return sys::remove_attribute_of_place(place, asked.name.c_str());
+  case what::size:
+    return sys::truncate_place(place, static_cast<std::int64_t>(argument(call, of.value)));
   }
   return {};
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Changes mode, owner, times and extended attributes of files for a command that has no mounts of
-// its own: Landlock does not judge these calls, so its filter hands them over.
+// Changes mode, owner, times, extended attributes and size of files for a command that has no
+// mounts of its own: Landlock does not judge these calls, so its filter hands them over.
 //
 // Each is made here, on the object that its path led to when that was looked at, so the caller
-// cannot exchange anything afterwards: in the workspace, except what was protected when the command
+// cannot exchange anything afterwards: in the workspace, except entries protected when the command
 // began, and in its scratch directory. Set-ID bits, other owners and attributes beside `user.` are
 // refused. Not thread-safe.
 

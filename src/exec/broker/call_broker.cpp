@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exec/broker/call_broker.hpp"
 
-#include "sys/filtered_call.hpp"
-
 #include <poll.h>
 #include <sys/syscall.h>
 
@@ -20,6 +18,16 @@ bool is_link(int call) {
 
 } // namespace
 
+/// Of a link only the fact counts: its arguments can change before the call runs.
+std::optional<int> call_broker::make(const sys::filtered_call& call) {
+  if (is_link(call.number)) {
+    met_link_ = true;
+    return std::nullopt;
+  }
+  if (signal_broker::is_about(call.number)) return signals_.make(listener_.get(), call);
+  return attributes_.make(listener_.get(), call);
+}
+
 void call_broker::answer(short revents) {
   if ((revents & POLLIN) == 0) return listener_.reset(); // nobody is left who could call
   const int listener = listener_.get();
@@ -29,12 +37,9 @@ void call_broker::answer(short revents) {
     if (!is_over) listener_.reset(); // calls that wait are refused
     return;
   }
-  // Of a link only the fact counts: its arguments can change before the call runs.
-  met_link_ = met_link_ || is_link(call->number);
-  const auto answered = is_link(call->number)
-                            ? sys::let_go_on(listener, *call)
-                            : sys::answer(listener, *call, attributes_.make(listener, *call));
-  if (!answered) listener_.reset();
+  const std::optional<int> made = make(*call);
+  const auto sent = made ? sys::answer(listener, *call, *made) : sys::let_go_on(listener, *call);
+  if (!sent) listener_.reset();
 }
 
 } // namespace paddock

@@ -6,10 +6,13 @@
 // Not thread-safe.
 
 #include "exec/broker/attribute_broker.hpp"
+#include "exec/broker/signal_broker.hpp"
 #include "exec/protection/workspace_watch.hpp"
+#include "sys/filtered_call.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace paddock {
@@ -20,7 +23,11 @@ public:
   call_broker(int workspace, const entries_to_protect& entries) : attributes_(workspace, entries) {}
 
   void take_scratch(file_descriptor scratch) { attributes_.take_scratch(std::move(scratch)); }
-  void take_listener(file_descriptor listener) { listener_ = std::move(listener); }
+  /// The process IDs of the command's supervisor and parent.
+  void take_listener(file_descriptor listener, int supervisor, int parent) {
+    listener_ = std::move(listener);
+    signals_.take_keepers(supervisor, parent);
+  }
   /// Readable when a call waits; -1: none ever will.
   [[nodiscard]] int listener() const noexcept { return listener_.get(); }
   /// Answers the next call. `revents` are those of the listener.
@@ -28,8 +35,11 @@ public:
   [[nodiscard]] bool met_link() const noexcept { return met_link_; }
 
 private:
+  [[nodiscard]] std::optional<int> make(const sys::filtered_call& call);
+
   file_descriptor listener_;
   attribute_broker attributes_;
+  signal_broker signals_;
   bool met_link_ = false;
 };
 

@@ -8,7 +8,7 @@
 namespace paddock::exec {
 
 /// Applies resource limits, Landlock, dropped capabilities and the filter of system calls, as the
-/// policy wants them, and notes what was done.
+/// policy wants them, and notes which steps it took.
 void give_up_rights(const command_setup& setup);
 /// Ends the command where a required layer is missing.
 void check_required(const command_setup& setup);

@@ -73,27 +73,33 @@ bool can_filter_system_calls() {
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 && errno == EFAULT;
 }
 
-int apply_seccomp(confine::filter_request request, int& listener) {
+int apply_seccomp(confine::filter_request request, int& listener, int& unanswered) {
   sock_filter instructions[confine::seccomp_filter_max];
   const std::size_t size =
       confine::build_seccomp_filter(request, instructions, confine::seccomp_filter_max);
   if (size == 0) return EINVAL;
   sock_fprog program{static_cast<unsigned short>(size), instructions};
-  const bool listens = request.links == confine::link_calls::reported ||
-                       request.attributes == confine::file_attributes::asked_for;
-  if (!listens) return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
+  if (!request.listens())
+    return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
   // A kernel that knows TSYNC_ESRCH (5.7) also lets a call go on (5.5).
   constexpr unsigned long flags =
       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
-  const long made = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  // A call that is being made is not made again because of a signal (5.19).
+  constexpr unsigned long wait_killable = 1UL << 5;
+  long made = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | wait_killable, &program);
+  if (made < 0) made = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
   if (made >= 0) {
     listener = static_cast<int>(made);
+    unanswered = 0;
     return 0;
   }
+  unanswered = errno;
   request.links = confine::link_calls::as_permitted;
+  request.truncates = confine::truncation::as_permitted;
+  request.sends = confine::signals::as_permitted;
   if (request.attributes == confine::file_attributes::asked_for)
     request.attributes = confine::file_attributes::fixed;
-  return apply_seccomp(request, listener);
+  return apply_seccomp(request, listener, unanswered);
 }
 
 } // namespace paddock::exec

@@ -16,9 +16,9 @@ int apply_bounds(const sys::exec_policy& policy, bounds_held held);
 int drop_capabilities();
 /// Whether apply_seccomp can succeed here.
 bool can_filter_system_calls();
-/// Without the right to gain privileges, which has to be given up before. Where the request is to
-/// report links, `listener` is where they wait for an answer; left alone where there is none: then
-/// they are made without.
-int apply_seccomp(confine::filter_request request, int& listener);
+/// Without the right to gain privileges, which has to be given up before. Where calls of the
+/// request wait for an answer, `listener` is the place. If there can be none, `unanswered` says
+/// why: then attributes are fixed, and the others as permitted.
+int apply_seccomp(confine::filter_request request, int& listener, int& unanswered);
 
 } // namespace paddock::exec

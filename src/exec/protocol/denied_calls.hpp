@@ -30,12 +30,16 @@ enum class check : std::uint8_t {
   creat,           ///< argument 1 is a mode with a set-ID bit
   chmod,           ///< the same, or as file_attributes says
   chmodat,         ///< argument 2 is such a mode, or as file_attributes says
-  open,            ///< argument 1 asks for a new file and argument 2 is such a mode
+  open,            ///< argument 1 asks for a new file and argument 2 is such a mode, or as
+                   ///< `truncation` says
   openat,          ///< the same of arguments 2 and 3
   mknod,           ///< argument 1 is such a mode, or says that it is a device
   mknodat,         ///< the same of argument 2
   rename,          ///< argument 4 asks for a device in place of what is renamed
-  fcntl,           ///< argument 1 asks for a lease, which others would wait for
+  fcntl,           ///< argument 1 asks for a lease, which others would wait for, or says whom to
+                   ///< signal, as `signals` says
+  truncate,        ///< as `truncation` says
+  signal,          ///< as `signals` says
   tracing,         ///< as process_tracing says
 };
 
@@ -129,6 +133,15 @@ inline constexpr denied_call denied_calls[] = {
     {CALL(lremovexattr, 198, 15), check::attribute, EOPNOTSUPP},
     {CALL(fremovexattr, 199, 16), check::attribute, EOPNOTSUPP},
     {CALL(removexattrat, 466, 466), check::attribute, EOPNOTSUPP},
+
+    {CALL(truncate, 76, 45), check::truncate, EPERM},
+
+    {CALL(kill, 62, 129), check::signal, EPERM},
+    {CALL(tkill, 200, 130), check::signal, EPERM},
+    {CALL(tgkill, 234, 131), check::signal, EPERM},
+    {CALL(rt_sigqueueinfo, 129, 138), check::signal, EPERM},
+    {CALL(rt_tgsigqueueinfo, 297, 240), check::signal, EPERM},
+    {CALL(pidfd_send_signal, 424, 424), check::signal, EPERM},
 
     // Makes sockets and opens files without a system call that a filter could see.
     {CALL(io_uring_setup, 425, 425), check::always, EPERM},

@@ -26,8 +26,10 @@ namespace paddock::confine {
   X(landlock_paths, "Landlock")                                                                    \
   X(landlock_sockets, "Landlock")                                                                  \
   X(landlock_signals, "Landlock and subreaper")                                                    \
+  X(signal_broker, "broker of signals and subreaper")                                              \
   X(control_group, "control group")                                                                \
   X(attributes, "filter of attribute calls")                                                       \
+  X(attribute_broker, "broker of attributes")                                                      \
   X(seccomp, "seccomp filter")                                                                     \
   X(no_new_privileges, "no new privileges")                                                        \
   X(capabilities, "no capabilities")                                                               \
@@ -91,14 +93,15 @@ constexpr std::uint32_t bit(step which) {
 }
 
 inline constexpr layer_rule layer_rules[layer_count] = {
-    {bit(step::private_root) | bit(step::landlock_paths), 0, bit(step::session_scratch),
-     bit(step::paths), bit(step::attributes), step::private_root,
-     "names and attributes of files outside can be seen, and attributes of no file can be changed"},
+    {bit(step::private_root) | bit(step::landlock_paths), 0,
+     bit(step::session_scratch) | bit(step::attribute_broker), bit(step::paths),
+     bit(step::attributes), step::private_root,
+     "names and attributes of files outside can be seen"},
     {bit(step::network_namespace) | bit(step::seccomp), 0,
      bit(step::loopback) | bit(step::landlock_sockets), 0, 0, step::seccomp,
      "sockets can be made that lead nowhere"},
-    {bit(step::pid_namespace) | bit(step::landlock_signals), 0, bit(step::control_group), 0, 0,
-     step::pid_namespace, nullptr},
+    {bit(step::pid_namespace) | bit(step::landlock_signals) | bit(step::signal_broker), 0,
+     bit(step::control_group), 0, 0, step::pid_namespace, nullptr},
     {0, bit(step::masks) | bit(step::locked_masks), 0, 0, 0, step::masks, nullptr},
     {0, bit(step::ipc_namespace), 0, 0, 0, step::ipc_namespace, nullptr},
     {0, bit(step::no_new_privileges) | bit(step::capabilities) | bit(step::seccomp), 0, 0, 0,

@@ -36,7 +36,7 @@ enum class exec_event : std::uint32_t {
             ///< vain
   settings, ///< comes with one: the command's copy of the entry `first`, which it has changed
   listener, ///< comes with one: where calls of the command wait for an answer; first: whether
-            ///< link(2) is among them
+            ///< link(2) is among them, second: the command's parent
   scratch,  ///< comes with one, before `listener`: the directory that is the command's scratch
 };
 

@@ -54,6 +54,14 @@ enum class file_attributes {
   asked_for,    ///< each change waits until somebody at the listener of the filter has answered it
 };
 
+/// Whether truncate(2) waits for the same, and open(2) cuts no file that it does not open for
+/// writing: Landlock judges neither before Linux 6.2.
+enum class truncation { as_permitted, asked_for };
+
+/// Whether each signal waits for the same, and no descriptor sends one (F_SETOWN): Landlock judges
+/// them from Linux 6.12.
+enum class signals { as_permitted, asked_for };
+
 /// Whether link(2) waits until somebody at the listener of the filter answers.
 enum class link_calls { as_permitted, reported };
 
@@ -64,6 +72,14 @@ struct filter_request {
   file_attributes attributes = file_attributes::as_permitted;
   process_tracing tracing = process_tracing::none;
   link_calls links = link_calls::as_permitted;
+  truncation truncates = truncation::as_permitted;
+  signals sends = signals::as_permitted;
+
+  /// Whether any call waits at a listener.
+  [[nodiscard]] constexpr bool listens() const {
+    return links == link_calls::reported || attributes == file_attributes::asked_for ||
+           truncates == truncation::asked_for || sends == signals::asked_for;
+  }
 };
 
 } // namespace paddock::confine

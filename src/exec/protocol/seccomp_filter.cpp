@@ -35,8 +35,10 @@ constexpr std::uint32_t tree_ioctl_types[] = {0x9400, 0xbc00, 0x6f00, 0x6e00};
 // Those of btrfs that became everyone's: FICLONE, FICLONERANGE, FIDEDUPERANGE.
 constexpr std::uint32_t clone_ioctls[] = {0x4004'9409, 0x4020'940d, 0xc018'9436};
 constexpr std::uint32_t set_id_bits = 06000, device_bit = 0020000; // in S_IFCHR, S_IFBLK alone
-constexpr std::uint32_t rename_whiteout = 4, f_setlease = 1024;
+constexpr std::uint32_t rename_whiteout = 4, f_setlease = 1024, f_setown = 8, f_setown_ex = 15;
+constexpr std::uint32_t owner_ioctls[] = {0x8901, 0x8902}; // FIOSETOWN, SIOCSPGRP
 constexpr std::uint32_t new_file_flags = 0100 | 020000000; // O_CREAT, O_TMPFILE
+constexpr std::uint32_t truncate_flag = 01000, access_mask = 3, write_only = 1, read_write = 2;
 constexpr std::uint32_t personality_default = 0, personality_query = 0xffff'ffff,
                         personality_unrandomised = 0x0004'0000;
 // NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. CLONE_NEWTIME shares its bit with the
@@ -96,17 +98,29 @@ constexpr void check_mode(filter_program& to, std::size_t index, std::uint32_t b
   to.if_any_bit(bits, denied, allow);
 }
 
-/// A mode means something only where a file may be made.
-constexpr void check_open(filter_program& to, std::size_t flags_index, target denied) {
+/// A mode means something only where a file may be made. Opened for nothing, it is not judged by
+/// Landlock, and cut all the same.
+constexpr void check_open(filter_program& to, std::size_t flags_index, truncation truncates,
+                          target denied) {
   to.load_argument(flags_index);
+  if (truncates == truncation::asked_for) {
+    to.if_any_bit(truncate_flag, next, 3);
+    to.mask(access_mask);
+    to.if_equal(write_only, 1, next);
+    to.if_equal(read_write, next, denied);
+    to.load_argument(flags_index);
+  }
   to.if_any_bit(new_file_flags, next, allow);
   check_mode(to, flags_index + 1, set_id_bits, denied);
 }
 
-constexpr void check_ioctl(filter_program& to, file_attributes attributes, target denied) {
+constexpr void check_ioctl(filter_program& to, const filter_request& asked, target denied) {
   to.load_argument(1);
-  if (attributes != file_attributes::as_permitted)
+  if (asked.attributes != file_attributes::as_permitted)
     for (const std::uint32_t request : attribute_ioctls)
+      to.if_equal(request, denied, next);
+  if (asked.sends == signals::asked_for)
+    for (const std::uint32_t request : owner_ioctls)
       to.if_equal(request, denied, next);
   for (const std::uint32_t request : {tiocsti, tioclinux, tiocsetd})
     to.if_equal(request, denied, next);
@@ -124,6 +138,8 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
   case check::always:
   case check::attribute:
   case check::tracing:
+  case check::truncate:
+  case check::signal:
     break;
   case check::creat:
   case check::chmod:
@@ -133,10 +149,10 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
     check_mode(to, 2, set_id_bits, denied);
     break;
   case check::open:
-    check_open(to, 1, denied);
+    check_open(to, 1, request.truncates, denied);
     break;
   case check::openat:
-    check_open(to, 2, denied);
+    check_open(to, 2, request.truncates, denied);
     break;
   case check::mknod:
     check_mode(to, 1, set_id_bits | device_bit, denied);
@@ -149,6 +165,9 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
     break;
   case check::fcntl:
     to.load_argument(1);
+    if (request.sends == signals::asked_for)
+      for (const std::uint32_t command : {f_setown, f_setown_ex})
+        to.if_equal(command, denied, next);
     to.if_equal(f_setlease, denied, allow);
     break;
   case check::new_namespace:
@@ -166,7 +185,7 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
     check_caller(to, ioprio_who_process, denied);
     break;
   case check::device_request:
-    check_ioctl(to, request.attributes, denied);
+    check_ioctl(to, request, denied);
     break;
   case check::new_personality:
     to.load_argument(0);
@@ -188,8 +207,11 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
 constexpr bool settle(check& when, const filter_request& request) {
   const bool fixed = request.attributes != file_attributes::as_permitted;
   if (when == check::attribute && !fixed) return false;
+  if (when == check::truncate && request.truncates == truncation::as_permitted) return false;
+  if (when == check::signal && request.sends == signals::as_permitted) return false;
   if (when == check::tracing && request.tracing == process_tracing::as_permitted) return false;
   const bool never_allowed = when == check::attribute || when == check::tracing ||
+                             when == check::truncate || when == check::signal ||
                              (fixed && (when == check::chmod || when == check::chmodat)) ||
                              (when == check::socket && request.network == network_access::none);
   if (never_allowed) when = check::always;
@@ -197,8 +219,10 @@ constexpr bool settle(check& when, const filter_request& request) {
 }
 
 /// The others are newer, and programs do without.
-constexpr bool is_answered(const denied_call& call) {
+constexpr bool is_answered(const denied_call& call, const filter_request& request) {
   constexpr int setxattrat = 463, removexattrat = 466, file_setattr = 469;
+  if (call.when == check::truncate || call.when == check::signal) return true;
+  if (request.attributes != file_attributes::asked_for) return false;
   const int number = call.number.x86_64 >= 0 ? call.number.x86_64 : call.number.aarch64;
   return (call.when == check::attribute && number != setxattrat && number != removexattrat &&
           number != file_setattr) ||
@@ -213,8 +237,8 @@ constexpr void for_each_call(check when, const filter_request& request, Action a
         request.arch == filter_arch::x86_64 ? call.number.x86_64 : call.number.aarch64;
     check settled = call.when;
     if (number < 0 || !settle(settled, request) || settled != when) continue;
-    const bool is_asked = request.attributes == file_attributes::asked_for && is_answered(call);
-    action(static_cast<std::uint32_t>(number), is_asked ? report : answer_of(call.error));
+    action(static_cast<std::uint32_t>(number),
+           is_answered(call, request) ? report : answer_of(call.error));
   }
 }
 
@@ -311,7 +335,8 @@ constexpr bool fits_everywhere(network_access network) {
     for (const file_attributes attributes :
          {file_attributes::as_permitted, file_attributes::asked_for})
       for (const process_tracing traced : {process_tracing::none, process_tracing::as_permitted})
-        if (!fits({arch, network, process_view::all, attributes, traced, link_calls::reported}))
+        if (!fits({arch, network, process_view::all, attributes, traced, link_calls::reported,
+                   truncation::asked_for, signals::asked_for}))
           return false;
   return true;
 }

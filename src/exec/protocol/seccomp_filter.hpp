@@ -23,7 +23,7 @@ struct sock_filter; // <linux/filter.h>
 namespace paddock::confine {
 
 /// Enough room for every request.
-inline constexpr std::size_t seccomp_filter_max = 224;
+inline constexpr std::size_t seccomp_filter_max = 239;
 
 /// Writes the program for prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER) or seccomp(2) to `out` and
 /// returns its number of instructions. Returns 0 when `capacity` is too small; `out` has then been

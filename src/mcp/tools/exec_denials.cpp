@@ -269,7 +269,8 @@ std::string allowing(hint_reader reader, std::string_view option, std::string_vi
 
 std::string attributes_hint(const confinement_report& enforced, hint_reader reader) {
   const layer_report& layer = enforced.of(confinement_layer::file_system);
-  if (!is_by_landlock_alone(layer)) return {};
+  const bool is_brokered = layer.mechanism.find("broker of attributes") != std::string::npos;
+  if (!is_by_landlock_alone(layer) || is_brokered) return {};
   return "; if it changes the mode, the times or the owner of a file, this system cannot confine "
          "that, so commands may not: a person can allow user namespaces (paddock doctor says how), "
          "or " +

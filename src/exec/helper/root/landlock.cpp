@@ -124,6 +124,11 @@ int allow_paths(int ruleset, const visible_paths& visible, root_kind root, const
   if (failed == 0 && root == root_kind::own)
     failed =
         allow(ruleset, sys::settings_directory, anything_but_devices, known, presence::optional);
+  // A root of the command's own has others in their place.
+  constexpr const char* shared_tables[] = {"/etc/group", "/etc/hosts", "/etc/passwd"};
+  if (root == root_kind::shared)
+    for (const char* table : shared_tables)
+      if (failed == 0) failed = allow(ruleset, table, reading, known, presence::optional);
   if (failed == 0 && scratch[0] != '\0')
     failed = allow(ruleset, scratch, anything_but_devices, known);
   return failed;
@@ -131,16 +136,18 @@ int allow_paths(int ruleset, const visible_paths& visible, root_kind root, const
 
 } // namespace
 
-void apply_landlock(const policy& wanted, const visible_paths& visible, root_kind root,
-                    const char* scratch, confine::enforcement& taken) {
+left_by_landlock apply_landlock(const policy& wanted, const visible_paths& visible, root_kind root,
+                                const char* scratch, confine::enforcement& taken) {
   const long abi = create_ruleset(nullptr, 0, ask_version);
   const int unknown = abi < 0 ? errno : EOPNOTSUPP;
   const bool paths = wanted.wants(confine::file_system);
   const bool sockets = wanted.wants(confine::network) || wanted.wants(confine::ipc);
   const bool processes = wanted.wants(confine::kill);
   ruleset_attributes handled{};
-  if (paths && abi >= 3) handled.paths = path_rights_of(abi); // before that it leaves truncation
-  const bool loopback = taken.has(confine::step::loopback);   // then what TCP reaches is its own
+  const bool truncates = abi >= 3;
+  const bool is_alone = root == root_kind::shared && wanted.fixed->answers != 0;
+  if (paths && abi >= 1 && (truncates || is_alone)) handled.paths = path_rights_of(abi);
+  const bool loopback = taken.has(confine::step::loopback); // then what TCP reaches is its own
   if (wanted.wants(confine::network) && !loopback && abi >= 4) handled.network = tcp;
   if (sockets && abi >= 6) handled.scopes |= abstract_unix_sockets;
   if (processes && abi >= 6) handled.scopes |= signals;
@@ -159,6 +166,8 @@ void apply_landlock(const policy& wanted, const visible_paths& visible, root_kin
   note(confine::step::landlock_paths, paths, handled.paths != 0);
   note(confine::step::landlock_sockets, sockets, (handled.scopes & abstract_unix_sockets) != 0);
   note(confine::step::landlock_signals, processes, (handled.scopes & signals) != 0);
+  return {.truncation = handled.paths != 0 && !truncates,
+          .signals = processes && !taken.has(confine::step::landlock_signals)};
 }
 
 } // namespace paddock::exec

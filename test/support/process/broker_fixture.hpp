@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// Commands with Landlock alone, as this kernel or an older one has it, beside the same without a
+// fence.
+
+#include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
+#include "support/process/older_landlock.hpp"
+
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <functional>
+#include <string>
+
+namespace paddock::test {
+
+struct fenced_as {
+  bool ordinary = false;
+  int landlock = 0; ///< 0: this kernel's
+};
+
+class broker_fixture : public command_fixture, public testing::WithParamInterface<fenced_as> {
+protected:
+  static constexpr unsigned nobody = 65534;
+
+  void SetUp() override {
+    if (GetParam().landlock != 0 && !can_imitate_older_landlock) GTEST_SKIP() << "another machine";
+    tree_.directory("ws");
+    give_away("");
+    give_away("/ws");
+  }
+  void give_away(const std::string& name) const {
+    const std::string path = tree_.path() + name;
+    EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
+    if (is_ordinary()) {
+      EXPECT_EQ(::chown(path.c_str(), nobody, nobody), 0);
+    }
+  }
+  [[nodiscard]] static bool is_ordinary() { return GetParam().ordinary; }
+  static void become_user() {
+    if (is_ordinary() &&
+        (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0))
+      ::_exit(2);
+  }
+  [[nodiscard]] command asked_for(bool is_fenced, const std::string& script) const {
+    command asked = make({"/bin/sh", "-c", script});
+    const std::string workspace = tree_.path() + "/ws";
+    asked.working_directory = ::open(workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    asked.timeout_ms = 20'000; // nothing here takes long
+    asked.confinement = is_fenced ? confinement_policy{} : confinement_policy::host();
+    if (is_fenced) {
+      asked.confinement.protected_entries = demand::best_effort;
+      asked.confinement.read_paths = {tree_.path()};
+    }
+    return asked;
+  }
+  static std::string output_of(const command_outcome& ran) {
+    return ran.out.text() + ran.err.text() + " " + std::to_string(ran.exit_code.value_or(-1));
+  }
+  /// Runs it in a process of its own, which has no namespaces, or has them all and no fence.
+  [[nodiscard]] std::string
+  run_where(bool is_fenced, const std::string& script,
+            const std::function<std::string(const command_outcome&)>& tell = output_of) const {
+    int told[2];
+    EXPECT_EQ(0, ::pipe2(told, O_CLOEXEC));
+    const pid_t host = ::fork();
+    if (host == 0) {
+      if (is_fenced && GetParam().landlock != 0) become_older_landlock(GetParam().landlock);
+      become_user();
+      if (is_fenced) become(machine::without_namespaces);
+      const auto ran = run(asked_for(is_fenced, script));
+      const std::string text = ran ? tell(*ran) : explain(ran.error());
+      (void)!::write(told[1], text.data(), text.size());
+      ::_exit(0);
+    }
+    ::close(told[1]);
+    std::string text(4096, '\0');
+    std::size_t size = 0;
+    for (ssize_t n = 0; (n = ::read(told[0], text.data() + size, text.size() - size)) > 0;)
+      size += static_cast<std::size_t>(n);
+    ::close(told[0]);
+    text.resize(size);
+    EXPECT_EQ(host, ::waitpid(host, nullptr, 0));
+    return text;
+  }
+};
+
+inline std::string name_of(const testing::TestParamInfo<fenced_as>& of) {
+  return (of.param.ordinary ? "ordinary" : "root") +
+         (of.param.landlock == 0 ? std::string()
+                                 : "_landlock_" + std::to_string(of.param.landlock));
+}
+
+} // namespace paddock::test
