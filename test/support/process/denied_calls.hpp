@@ -4,6 +4,8 @@
 // A machine that lacks something: system call filters under which a process, and everything it
 // starts, gets an error for what an older or stricter kernel would not do.
 
+#include "support/process/older_landlock.hpp"
+
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,6 +21,7 @@ namespace paddock::test {
 enum class machine {
   whole,
   without_namespaces,
+  without_namespaces_on_linux_5_13, ///< as far as Landlock goes
   without_landlock_and_seccomp,
   without_mount_attributes, ///< Linux 5.11
   without_openat2,          ///< Linux 5.5
@@ -29,6 +32,10 @@ enum class machine {
 
 /// For the rest of this process's life. Aborts when it does not work.
 inline void become(machine kind) {
+  if (kind == machine::without_namespaces_on_linux_5_13) {
+    become_older_landlock(1);
+    return become(machine::without_namespaces);
+  }
   constexpr auto number = offsetof(seccomp_data, nr);
   constexpr auto first = offsetof(seccomp_data, args); // little-endian: the low half
   constexpr unsigned any_namespace = 0x7e020000;       // CLONE_NEW*, but for time
@@ -85,6 +92,7 @@ inline void become(machine kind) {
   sock_fprog program{};
   switch (kind) {
   case machine::whole:
+  case machine::without_namespaces_on_linux_5_13:
     return;
   case machine::without_namespaces:
     program = {std::size(no_namespaces), no_namespaces};

@@ -74,6 +74,7 @@ inline void filter() {
 inline void become_older_landlock(int abi) {
   int ready[2];
   if (::pipe2(ready, O_CLOEXEC) != 0) std::abort();
+  ::prctl(PR_SET_DUMPABLE, 1); // one that has become another user could not be traced
   const pid_t traced = ::fork();
   if (traced == 0) {
     char byte = 0;
