@@ -72,7 +72,7 @@ command_run::command_run(const command& asked, const entries_to_protect& entries
       buffer_(std::make_unique_for_overwrite<char[]>(read_buffer_bytes)),
       out_(asked.out == capture::keep ? asked.output_bytes_max : 0),
       err_(asked.err == capture::keep ? asked.output_bytes_max : 0), settings_(settings),
-      calls_(workspace_, entries) {}
+      calls_(workspace_, entries, asked.confinement.write_paths) {}
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {

@@ -49,6 +49,7 @@ TEST_P(AttributeBroker, OrdinaryCallsDoWhatTheyDoOutside) {
       "rm -rf d; mkdir -p d/e; cd d/e; echo 1 > ../f; chmod 604 ../f; stat -c %a ../f",
       "cd ${TMPDIR:-/tmp} && echo 1 > t$$ && chmod 604 t$$ && stat -c %a t$$; rm t$$",
       "chmod 600 missing; touch -c missing; chmod 600 ''",
+      "cd ../shared && echo 1 > f && chmod 640 f && touch -d 2001-01-01 f && stat -c '%a %Y' f",
       "rm -rf r; git init -q r && cd r && git config user.name a && git config user.email b && "
       "echo 1 > a && git add a && git commit -qm 1 && chmod 755 a && git status --short",
       "rm -rf v; python3 -m venv --without-pip v && v/bin/python -c 'print(1)'",

@@ -65,14 +65,16 @@ INSTANTIATE_TEST_SUITE_P(As, SignalBroker,
 
 TEST_P(SignalBroker, OwnProcessesGetTheirSignals) {
   const char* const scripts[] = {
-      "sleep 100 & kill $!; wait $!; echo $?",
-      "trap 'echo got' TERM; kill $$; echo after; sh -c 'kill -ABRT $$'; echo $?",
+      "exec 2>&-; sleep 100 & kill $!; wait $!; echo $?", // a shell may say "Terminated"
+      "exec 2>&-; trap 'echo got' TERM; kill $$; echo after; sh -c 'kill -ABRT $$'; echo $?",
       "timeout 0.01 sleep 100; echo $?; timeout -k 1 100 true; echo $?",
-      "kill -0 $$; echo $?; true & wait; kill -0 $! 2>&- || echo gone; kill -99 $$ || echo none",
+      "exec 2>&-; kill -0 $$; echo $?; true & wait; kill -0 $! || echo gone; kill -99 $$ || echo "
+      "none",
       // an orphan, in a session of its own
-      ("(setsid sh -c 'echo $$ > p; exec sleep 100' &); until test -s p; do :; done; kill $(cat "
+      ("exec 2>&-; (setsid sh -c 'echo $$ > p; exec sleep 100' &); until test -s p; do :; done; "
+       "kill $(cat "
        "p); "
-       "while kill -0 $(cat p) 2>&-; do :; done; rm p; echo gone"),
+       "while kill -0 $(cat p); do :; done; rm p; echo gone"),
       R"py(exec python3 -c "
 import ctypes, os, signal, threading, time
 libc = ctypes.CDLL(None, use_errno=True)

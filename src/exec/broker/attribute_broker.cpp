@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <climits>
@@ -201,8 +202,12 @@ result<void> apply(const sys::filtered_call& call, const form& of, const change&
 
 } // namespace
 
-attribute_broker::attribute_broker(int workspace, const entries_to_protect& entries)
+attribute_broker::attribute_broker(int workspace, const entries_to_protect& entries,
+                                   const std::vector<std::string>& write_paths)
     : workspace_(workspace) {
+  for (const std::string& each : write_paths)
+    if (std::string name = sys::canonical_name(each); !name.empty())
+      write_paths_.push_back(std::move(name));
   for (const protected_entry& each : entries.list) {
     const bool is_place =
         each.how == sys::exec_entry::in_place || each.how == sys::exec_entry::repository ||
@@ -216,6 +221,14 @@ bool attribute_broker::may_change(int place, const file_status& status) const {
   if (status.uid != sys::effective_ids().user) return false;
   const std::string name = sys::name_of(place);
   if (scratch_ && strip_root_prefix(name, sys::name_of(scratch_.get()))) return true;
+  return is_in_workspace(name, status) ||
+         std::ranges::any_of(write_paths_, [&](const std::string& path) {
+           const auto top = sys::status_at(AT_FDCWD, path.c_str());
+           return strip_root_prefix(name, path) && top && status.mount == top->mount;
+         });
+}
+
+bool attribute_broker::is_in_workspace(const std::string& name, const file_status& status) const {
   const auto rest = strip_root_prefix(name, sys::name_of(workspace_));
   const auto top = sys::status_at(workspace_, "");
   if (!rest || !top || status.mount != top->mount) return false;

@@ -16,15 +16,18 @@
 #include <paddock/base/file_status.hpp>
 
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 
 class attribute_broker {
 public:
-  /// Both are borrowed.
-  attribute_broker(int workspace, const entries_to_protect& entries);
+  /// All are borrowed, `write_paths` only meanwhile.
+  attribute_broker(int workspace, const entries_to_protect& entries,
+                   const std::vector<std::string>& write_paths);
 
   void take_scratch(file_descriptor scratch) { scratch_ = std::move(scratch); }
   /// Makes the call of a caller at `listener`; 0 or an errno is the answer to it.
@@ -32,8 +35,10 @@ public:
 
 private:
   [[nodiscard]] bool may_change(int place, const file_status& status) const;
+  [[nodiscard]] bool is_in_workspace(const std::string& name, const file_status& status) const;
 
   int workspace_;
+  std::vector<std::string> write_paths_; ///< canonical
   std::set<std::string_view> protected_; ///< paths in the workspace, with all beneath
   file_descriptor scratch_;
 };

@@ -13,14 +13,18 @@
 #include <paddock/base/file_descriptor.hpp>
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace paddock {
 
 class call_broker {
 public:
-  /// Both are borrowed.
-  call_broker(int workspace, const entries_to_protect& entries) : attributes_(workspace, entries) {}
+  /// As attribute_broker takes them.
+  call_broker(int workspace, const entries_to_protect& entries,
+              const std::vector<std::string>& write_paths)
+      : attributes_(workspace, entries, write_paths) {}
 
   void take_scratch(file_descriptor scratch) { attributes_.take_scratch(std::move(scratch)); }
   /// The process IDs of the command's supervisor and parent.

@@ -28,9 +28,11 @@ protected:
 
   void SetUp() override {
     if (GetParam().landlock != 0 && !can_imitate_older_landlock) GTEST_SKIP() << "another machine";
-    tree_.directory("ws");
+    for (const char* name : {"ws", "shared"}) {
+      tree_.directory(name);
+      give_away(std::string("/") + name);
+    }
     give_away("");
-    give_away("/ws");
   }
   void give_away(const std::string& name) const {
     const std::string path = tree_.path() + name;
@@ -54,6 +56,7 @@ protected:
     if (is_fenced) {
       asked.confinement.protected_entries = demand::best_effort;
       asked.confinement.read_paths = {tree_.path()};
+      asked.confinement.write_paths = {tree_.path() + "/shared"};
     }
     return asked;
   }
