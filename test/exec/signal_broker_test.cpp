@@ -113,7 +113,7 @@ os.waitpid(p, os.WCONTINUED); os.kill(p, 9); ended(p)
 p = child(); signal.pidfd_send_signal(os.pidfd_open(p), 12); ended(p)
 p = child(); print(libc.sigqueue(p, 15, None)); ended(p)
 p, q = child(), child(); print(libc.kill(-1, 15)); ended(p); ended(q)
-for call in (lambda: os.kill(p, 0), lambda: os.killpg(p, 0), lambda: os.kill(os.getpid(), 77),
+for call in (lambda: os.kill(-2**31, 0), lambda: os.kill(p, 0), lambda: os.killpg(p, 0), lambda: os.kill(os.getpid(), 77),
              lambda: signal.pidfd_send_signal(0, 15), lambda: signal.pidfd_send_signal(999, 15)):
   try: call(); print('done')
   except OSError as e: print(e.errno)
@@ -127,7 +127,7 @@ for call in (lambda: os.kill(p, 0), lambda: os.killpg(p, 0), lambda: os.kill(os.
     if (!is_for_all) {
       EXPECT_EQ(fenced, run_where(false, script));
     } else {
-      EXPECT_EQ(fenced, "-10\n-10\n-15\n-1\n-9\n-12\n0\n-15\n0\n-15\n-15\n3\n3\n22\n9\n9\n 0");
+      EXPECT_EQ(fenced, "-10\n-10\n-15\n-1\n-9\n-12\n0\n-15\n0\n-15\n-15\n3\n3\n3\n22\n9\n9\n 0");
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -99,7 +100,7 @@ int signal_broker::send_to(int process, int signal, std::span<const char> info) 
 /// As kill(2): 0 is the caller's group, -1 everything but the caller. The caller comes last.
 int signal_broker::send_to_group(int group, int caller, int signal) const {
   const auto own = sys::facts_of(caller);
-  if (!own) return ESRCH;
+  if (!own || group == INT_MIN) return ESRCH;
   const int wanted = group == 0 ? own->group : -group;
   int answer = ESRCH;
   std::set<int> met{caller};
