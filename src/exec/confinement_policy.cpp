@@ -133,6 +133,8 @@ std::string remedy_for(step which, const enforcement& taken) {
   if (is_set_up_with_namespaces(which, taken)) return remedy_for_namespaces(result);
   if (which == step::private_root || which == step::masks)
     return remedy_for_mounts(which, taken, result);
+  if (which == step::landlock_paths && result == EBUSY) // it needs the broker
+    which = step::signal_broker;
   const auto* const found = std::ranges::find(step_remedies, which, &step_remedy::which);
   return found == std::end(step_remedies) ? "" : found->text;
 }

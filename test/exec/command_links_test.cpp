@@ -3,10 +3,8 @@
 // Whether a command has given a file a second name: by its system calls, whatever became of them.
 
 #include "support/process/command_fixture.hpp"
+#include "support/process/denied_calls.hpp"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -66,15 +64,6 @@ TEST_F(CommandLinks, AreNotKnownWhereNobodyAsksOrNothingFilters) {
   asked.confinement = confinement_policy::host();
   EXPECT_THAT(run(asked), HoldsValue(testing::Field(&command_outcome::made_no_links, false)));
   EXPECT_TRUE(has_second_name("second"));
-}
-
-/// A filter with a listener that allows everything.
-bool is_listened_to() {
-  sock_filter allow{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-  const sock_fprog program{1, &allow};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-                   &program) >= 0;
 }
 
 /// The kernel gives a process one listener. A command of a command has that one's.

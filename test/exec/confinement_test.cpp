@@ -894,16 +894,6 @@ TEST_F(Confinement, EverydayToolsWorkAsAnOrdinaryUser) {
   EXPECT_EQ(complaints, "");
 }
 
-/// The kernel gives a process one listener: with that of somebody else the calls cannot be handed
-/// over.
-bool is_listened_to() {
-  sock_filter allow{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-  const sock_fprog program{1, &allow};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-                   &program) >= 0;
-}
-
 /// What Landlock alone costs then: no program is told that it has changed an attribute when it has
 /// not.
 TEST_F(Confinement, WithLandlockAloneProgramsHearThatAttributesStayAsTheyAre) {

@@ -146,6 +146,20 @@ TEST_P(SignalBroker, TheReportNamesWhatHolds) {
                                        "seen (mount namespace"));
 }
 
+TEST_P(SignalBroker, NothingRunsWhereNobodyCanAnswerAndLandlockJudgesTooLittle) {
+  has_listener_ = true;
+  const std::string said = run_where(true, "touch f; touch f; echo ran");
+  if (GetParam().landlock == 0) {
+    EXPECT_THAT(said, testing::HasSubstr("ran"));
+    EXPECT_THAT(said, testing::HasSubstr("Operation not permitted"));
+  } else {
+    EXPECT_THAT(said, testing::HasSubstr("no other program listens"));
+    EXPECT_THAT(said,
+                testing::HasSubstr("broker of signals and subreaper: Device or resource busy"));
+    EXPECT_EQ(said.find("file_system") != std::string::npos, GetParam().landlock < 3) << said;
+  }
+}
+
 TEST_P(SignalBroker, NobodyElseGetsOne) {
   const victim other(become_user);
   const std::string id = std::to_string(other.id());

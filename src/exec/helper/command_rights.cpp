@@ -89,7 +89,7 @@ void filter_calls(const command_setup& setup, root_kind root, const left_by_land
     taken.set(step::attributes, failed);
     taken.set(step::attribute_broker, unanswered);
   }
-  if (left.truncation && unanswered != 0) taken.set(step::landlock_paths, EOPNOTSUPP);
+  if (left.truncation && unanswered != 0) taken.set(step::landlock_paths, unanswered);
   if (signals) taken.set(step::signal_broker, unanswered);
   if (listener >= 0) hand_over_calls(setup, filter, listener);
 }

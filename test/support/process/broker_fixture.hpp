@@ -74,6 +74,7 @@ protected:
       if (is_fenced && GetParam().landlock != 0) become_older_landlock(GetParam().landlock);
       become_user();
       if (is_fenced) become(machine::without_namespaces);
+      if (has_listener_ && !is_listened_to()) ::_exit(2);
       const auto ran = run(asked_for(is_fenced, script));
       const std::string text = ran ? tell(*ran) : explain(ran.error());
       (void)!::write(told[1], text.data(), text.size());
@@ -89,6 +90,8 @@ protected:
     EXPECT_EQ(host, ::waitpid(host, nullptr, 0));
     return text;
   }
+
+  bool has_listener_ = false; ///< of somebody else
 };
 
 inline std::string name_of(const testing::TestParamInfo<fenced_as>& of) {

@@ -304,7 +304,7 @@ constexpr std::array table{
           "kernel.apparmor_restrict_unprivileged_userns, or the container's seccomp profile",
           need::optional, look_user_namespace},
     probe{"PID namespaces", "a command cannot see or signal others, and its tree ends with it",
-          "Landlock (Linux 6.12) has to keep it from signalling others, or it is refused",
+          "Landlock and the server have to keep it from signalling others, or it is refused",
           need::optional, look_pid_namespace},
     probe{"mount_setattr", "a command has a root directory with what it may reach, and nothing else",
           "Landlock alone holds that; where that is missing too, commands are refused",
