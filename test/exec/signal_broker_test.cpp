@@ -88,7 +88,8 @@ signal.pthread_kill(threading.get_ident(), signal.SIGUSR1); until(3)
 signal.pidfd_send_signal(os.pidfd_open(os.getpid()), signal.SIGUSR1); until(4)
 libc.sigqueue(os.getpid(), int(signal.SIGUSR1), None); until(5)
 tid = threading.get_native_id()
-t = threading.Thread(target=lambda: libc.syscall(200, tid, int(signal.SIGUSR1))); t.start(); until(6); t.join()
+tkill = 200 if os.uname().machine == 'x86_64' else 130
+t = threading.Thread(target=lambda: libc.syscall(tkill, tid, int(signal.SIGUSR1))); t.start(); until(6); t.join()
 def child():
   r, w = os.pipe()
   pid = os.fork()
@@ -164,9 +165,11 @@ TEST_P(SignalBroker, NobodyElseGetsOne) {
   const victim other(become_user);
   const std::string id = std::to_string(other.id());
   const std::string python =
-      "python3 -c \"\nimport array, ctypes, fcntl, os, signal, socket, struct\n"
-      "libc = ctypes.CDLL(None, use_errno=True)\nv = " +
-      id + "\ndef must(r):\n  if r == -1: raise OSError(ctypes.get_errno(), '')\n";
+      "python3 -c \"\nimport ctypes, os, signal\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+      "tkill, tgkill, queue = " +
+      std::to_string(SYS_tkill) + ", " + std::to_string(SYS_tgkill) + ", " +
+      std::to_string(SYS_rt_tgsigqueueinfo) + "\nv = " + id +
+      "\ndef must(r):\n  if r == -1: raise OSError(ctypes.get_errno(), '')\n";
   const std::string scripts[] = {
       "kill " + id,
       "kill -0 " + id,
@@ -175,9 +178,9 @@ TEST_P(SignalBroker, NobodyElseGetsOne) {
       "kill -9 $PPID",
       python + "signal.pidfd_send_signal(os.pidfd_open(v), 15)\"",
       python + "must(libc.sigqueue(v, 15, None))\"",
-      python + "must(libc.syscall(234, v, v, 15))\"",
-      python + "must(libc.syscall(200, v, 15))\"",
-      python + "b = ctypes.create_string_buffer(128); must(libc.syscall(297, v, v, 15, b))\"",
+      python + "must(libc.syscall(tgkill, v, v, 15))\"",
+      python + "must(libc.syscall(tkill, v, 15))\"",
+      python + "b = ctypes.create_string_buffer(128); must(libc.syscall(queue, v, v, 15, b))\"",
   };
   for (const std::string& script : scripts) {
     SCOPED_TRACE(script);
