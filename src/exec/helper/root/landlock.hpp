@@ -15,7 +15,7 @@ enum class root_kind : bool { shared, own };
 /// Calls that this kernel's Landlock leaves to others to judge, though the policy asks for it.
 struct left_by_landlock {
   bool truncation = false; ///< it was applied all the same, as somebody answers calls
-  bool signals = false;
+  bool signals = false;    ///< it was applied, and keeps the memory of other processes
 };
 
 /// Restricts this process as far as the policy asks and the kernel can, and notes what it did.
