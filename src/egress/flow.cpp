@@ -135,12 +135,12 @@ void flow::connect_to(std::vector<sys::endpoint> places, bool by_proxy) {
 }
 
 void flow::try_next() {
-  outside_.reset();
   stage_ = stage::connecting;
   moved_ms_ = now_ms_;
   while (next_place_ < places_.size()) {
     auto begun = sys::begin_connect(places_[next_place_++]);
     if (!begun) continue;
+    // The former closes after that: by the other number the gateway sees that this is a new one.
     outside_ = *std::move(begun);
     return;
   }

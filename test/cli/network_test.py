@@ -204,6 +204,10 @@ class Clients(Network):
     def test_another_protocol_at_a_listed_port(self):
         self.check(["python3", "-c", GREETING + "print(send('code.example.org', b'anything', 9000))"], "anything")
 
+    def test_the_second_address_of_a_host(self):
+        done = self.python("print(send('both.example.org', b'anything', 9000))", allowed="both.example.org:9000")
+        self.assertEqual("b'anything'\n", done.stdout, done.stderr)
+
     def test_a_name_below_a_wildcard(self):
         self.check(["curl", "-sS", "http://b.c.example.net/"], "Directory listing", "b.c.example.net")
 

@@ -27,6 +27,7 @@ HOSTS = {
     "mapped.example.org": "::ffff:127.0.0.1",
     "self.example.org": MACHINE,
     "dead.example.org": "11.0.0.99",
+    "both.example.org": "11.0.0.11 11.0.0.10",  # the first refuses port 9000
 }
 SERVED = {"11.0.0.10", "11.0.0.11", "11.0.0.12", RESOLVER}
 seen = {"requests": [], "names": [], "greetings": []}
@@ -40,14 +41,14 @@ def answer(question):
     kind, = struct.unpack_from("!H", question, at + 1)
     name = ".".join(name).lower()
     seen["names"].append(name)
-    address = HOSTS.get(name)
-    family = socket.AF_INET6 if address and ":" in address else socket.AF_INET
-    records = b""
-    if address and kind == (28 if family == socket.AF_INET6 else 1):
-        data = socket.inet_pton(family, address)
-        records = struct.pack("!HHHIH", 0xc00c, kind, 1, 0, len(data)) + data
-    head = question[:2] + struct.pack("!HHHHH", 0x8180 | (0 if address else 3), 1, 1 if records else 0, 0, 0)
-    return head + question[12:at + 5] + records
+    records = []
+    for address in HOSTS.get(name, "").split():
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        if kind == (28 if family == socket.AF_INET6 else 1):
+            data = socket.inet_pton(family, address)
+            records.append(struct.pack("!HHHIH", 0xc00c, kind, 1, 0, len(data)) + data)
+    head = question[:2] + struct.pack("!HHHHH", 0x8180 | (0 if name in HOSTS else 3), 1, len(records), 0, 0)
+    return head + question[12:at + 5] + b"".join(records)
 
 
 def serve_names():
@@ -128,7 +129,7 @@ def serve_http(folder):
 
 
 def serve_echo():
-    echo = socket.create_server(("", 9000), backlog=2048)
+    echo = socket.create_server((HOSTS["code.example.org"], 9000), backlog=2048)
 
     def talk(client):
         while data := client.recv(65536):
