@@ -53,6 +53,9 @@ std::array<std::uint8_t, 16> as_v6(std::span<const std::uint8_t> address) {
 }
 
 bool has_prefix(const std::array<std::uint8_t, 16>& address, const host_rule& rule) {
+  // A network of IPv6 has no address of IPv4, though the form of all of them is in it.
+  const bool is_v4 = std::equal(mapped.begin(), mapped.end(), address.begin());
+  if (is_v4 && rule.prefix_bits < mapped.size() * 8) return false;
   const unsigned bytes = rule.prefix_bits / 8U;
   const unsigned rest = rule.prefix_bits % 8U;
   if (!std::equal(address.begin(), address.begin() + bytes, rule.address.begin())) return false;

@@ -83,6 +83,9 @@ TEST(HostList, ComparesAddressesByTheirBits) {
   EXPECT_TRUE(list_of("0.0.0.0/0").allows(inner, 443));
   EXPECT_FALSE(list_of("0.0.0.0/0").allows(v6, 443));
   EXPECT_TRUE(list_of("[2001:db8::/32]:443").allows(v6, 443));
+  EXPECT_TRUE(list_of("[::/0]").allows(v6, 443));
+  EXPECT_FALSE(list_of("[::/0]").allows(inner, 443));
+  EXPECT_FALSE(list_of("*,-[::/0]").denies(inner));
   EXPECT_TRUE(list_of("2001:db8::").allows(v6, 443));
   EXPECT_FALSE(list_of("10.0.0.0/8,-10.1.0.0/16").allows(inner, 443));
   EXPECT_TRUE(list_of("*,-10.1.0.0/16").denies(inner));
