@@ -76,13 +76,11 @@ struct head_fields {
   unsigned codings = 0;
   bool is_chunked = false;
   bool upgrades = false;
-  bool is_dropped = false; ///< the last field: an offer that whoever stands between may ignore
   std::optional<std::uint64_t> length;
   std::string_view host;
 };
 
 const char* note_field(std::string_view line, head_fields& seen) {
-  seen.is_dropped = false;
   const auto colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return not_http;
   const std::string_view name = line.substr(0, colon);
@@ -99,10 +97,26 @@ const char* note_field(std::string_view line, head_fields& seen) {
     seen.is_chunked = equals_folded(value, "chunked");
     if (!seen.is_chunked) return ambiguous;
   } else if (equals_folded(name, "upgrade")) {
-    seen.is_dropped = !equals_folded(value, "websocket");
-    seen.upgrades |= !seen.is_dropped;
+    seen.upgrades |= equals_folded(value, "websocket");
   }
   return nullptr;
+}
+
+/// The head without offers of other protocols. A server that does not read the body would take it
+/// for the next request: it is asked to close.
+std::string kept_head(std::string_view head, bool has_body) {
+  std::string kept(next_line(head));
+  kept += line_end;
+  while (!head.empty()) {
+    const std::string_view line = next_line(head);
+    const auto colon = line.find(':');
+    const std::string_view name = line.substr(0, colon);
+    const bool is_offer = equals_folded(name, "upgrade") &&
+                          !equals_folded(trimmed(line.substr(colon + 1)), "websocket");
+    if (!is_offer && !(has_body && equals_folded(name, "connection")))
+      kept.append(line).append(line_end);
+  }
+  return kept.append(has_body ? "Connection: close\r\n\r\n" : "\r\n");
 }
 
 } // namespace
@@ -190,7 +204,8 @@ const char* http_guard::take_chunk_size() {
 }
 
 const char* http_guard::judge_head() {
-  std::string_view rest = std::string_view(line_).substr(0, line_.size() - line_end.size());
+  const std::string_view head = std::string_view(line_).substr(0, line_.size() - line_end.size());
+  std::string_view rest = head;
   const std::string_view request = next_line(rest);
   const auto first = request.find(' ');
   const auto last = request.rfind(' ');
@@ -205,19 +220,15 @@ const char* http_guard::judge_head() {
       wrong != nullptr)
     return wrong;
   head_fields seen;
-  std::string kept = std::string(request).append(line_end);
-  while (!rest.empty()) {
-    const std::string_view line = next_line(rest);
-    if (const char* wrong = note_field(line, seen); wrong != nullptr) return wrong;
-    if (!seen.is_dropped) kept.append(line).append(line_end);
-  }
+  while (!rest.empty())
+    if (const char* wrong = note_field(next_line(rest), seen); wrong != nullptr) return wrong;
   if (seen.hosts != 1 || !is_this_host(seen.host)) return other_host;
   if (seen.lengths + seen.codings > 1 || (is_old && seen.codings != 0)) return ambiguous;
   if (seen.upgrades && (!is_first_ || method != "GET" || seen.lengths + seen.codings != 0))
     return "was asked to upgrade after the first request";
   is_first_ = false;
-  line_ = kept.append(line_end);
   left_ = seen.length.value_or(0);
+  line_ = kept_head(head, seen.is_chunked || left_ != 0);
   now_ = seen.upgrades     ? part::upgrading
          : seen.is_chunked ? part::chunk_size
          : left_ != 0      ? part::body

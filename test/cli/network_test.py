@@ -362,6 +362,18 @@ class Attacks(Network):
                 self.assertEqual({"code.example.org"}, {host for host, _ in requests} | {"code.example.org"})
                 self.assertIn("code.example.org:80 ", done.stderr)
 
+    def test_a_request_in_a_body_that_is_not_read(self):
+        self.python("""
+            bad = b'GET /bad HTTP/1.1\\r\\nHost: other.example.org\\r\\n\\r\\n'
+            with to('code.example.org', 80) as s:
+                s.sendall(b'GET / HTTP/1.1\\r\\nHost: code.example.org\\r\\nContent-Length: %d\\r\\n\\r\\n' % len(bad) + bad)
+                s.shutdown(socket.SHUT_WR)
+                try:
+                    while s.recv(1 << 16): pass
+                except ConnectionResetError: pass
+            """)
+        self.assertEqual([["code.example.org", "/"]], world.take()["requests"])
+
     def test_names_that_lead_within(self):
         listener = socket.create_server(("", 80))
         listener.settimeout(0.2)

@@ -114,10 +114,12 @@ TEST(HttpGuard, PassesRequestsForItsHostAsTheyAre) {
       "GET / HTTP/1.0\r\nHost: code.example.org\r\n\r\n",
       "GET http://code.example.org/x HTTP/1.1\r\nhost:CODE.example.org:80\r\n\r\n",
       "OPTIONS * HTTP/1.1\r\nHost: code.example.org \r\n\r\n",
-      "POST /a HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 5\r\n\r\nhelloGET / "
-      "HTTP/1.1\r\nHost: code.example.org\r\n\r\n",
+      "POST /a HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 0\r\n\r\nGET / "
+      "HTTP/1.1\r\nHost: code.example.org\r\nConnection: keep-alive\r\n\r\n",
+      "POST /a HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 5\r\nConnection: "
+      "close\r\n\r\nhelloGET / HTTP/1.1\r\nHost: code.example.org\r\n\r\n",
       "PUT /a HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: "
-      "chunked\r\n\r\n4;x=\"y\"\r\nbody\r\n0\r\nTrailer: 1\r\n\r\n"
+      "chunked\r\nConnection: close\r\n\r\n4;x=\"y\"\r\nbody\r\n0\r\nTrailer: 1\r\n\r\n"
       "GET / HTTP/1.1\r\nHost: code.example.org\r\n\r\n",
   };
   for (const std::string& each : rows)
@@ -127,7 +129,8 @@ TEST(HttpGuard, PassesRequestsForItsHostAsTheyAre) {
 
 TEST(HttpGuard, JudgesEachRequestWhereverItBegins) {
   const std::string good =
-      "POST /a HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 5\r\n\r\nhello";
+      "POST /a HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 5\r\nConnection: "
+      "close\r\n\r\nhello";
   const std::string bad = "GET / HTTP/1.1\r\nHost: other.example.org\r\n\r\n";
   for (std::size_t piece = 1; piece <= good.size() + bad.size(); ++piece)
     EXPECT_EQ(passed(good + bad, piece), good + "refused") << piece;
@@ -155,13 +158,22 @@ TEST(HttpGuard, PassesNoOfferOfAnotherProtocol) {
       "GET / HTTP/1.1\r\nHost: code.example.org\r\n\r\n");
 }
 
+/// A server that does not read it would take it for a request.
+TEST(HttpGuard, MakesARequestWithABodyTheLast) {
+  EXPECT_EQ(passed("GET / HTTP/1.1\r\nconnection: keep-alive\r\nHost: code.example.org\r\n"
+                   "Content-Length: 4\r\n\r\nbody",
+                   7),
+            "GET / HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: 4\r\nConnection: "
+            "close\r\n\r\nbody");
+}
+
 TEST(HttpGuard, HasBounds) {
   EXPECT_EQ(passed("GET /" + std::string(70'000, 'a'), 4096), "refused");
   EXPECT_EQ(
       passed("POST / HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\n\r\n" +
                  std::string(5000, '1'),
              4096),
-      "POST / HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\n\r\nrefused");
+      "POST / HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nrefused");
   EXPECT_EQ(passed("POST / HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: "
                    "99999999999999999999\r\n\r\n",
                    999),
