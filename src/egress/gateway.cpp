@@ -20,8 +20,8 @@ constexpr std::size_t scratch_bytes = 256UL * 1024;
 constexpr std::size_t question_bytes_max = 4UL * 1024;
 constexpr std::size_t questions_at_once = 64;
 constexpr std::int64_t look_ms = 500;
-constexpr std::int64_t again_ms = 5; ///< when the library has not taken what it was event
 constexpr std::size_t refusals_max = 1'000;
+constexpr std::size_t unreported_max = 1'000;
 constexpr unsigned flush_turns_max = 1'000;
 
 // epoll keys: the number of a flow and its side, or one of these.
@@ -94,7 +94,7 @@ result<void> gateway::begin() {
 result<void> gateway::run() {
   PADDOCK_CHECK(begin());
   while (true) {
-    PADDOCK_TRY(const bool goes_on, turn(flush_asked_ ? again_ms : flows_.empty() ? -1 : look_ms));
+    PADDOCK_TRY(const bool goes_on, turn(flows_.empty() ? -1 : look_ms));
     if (!goes_on) return {};
     if (flush_asked_) report_flushed();
   }
@@ -126,11 +126,13 @@ void gateway::report_flushed() {
     if (!any) break;
   }
   refusals_.clear();
-  const sys::egress_event event{.kind = sys::egress_kind::flushed};
-  flush_asked_ = !report(event);
+  flush_asked_ = false;
+  report({.kind = sys::egress_kind::flushed});
 }
 
+/// False when it has ended.
 bool gateway::take_channel() {
+  send_reports();
   std::array<char, 16> request{};
   const auto size = sys::recv_nowait(options_.channel, request);
   if (!size) return size.error().os_errno == EAGAIN;
@@ -252,7 +254,7 @@ void gateway::after(std::uint64_t number, held_flow& held) {
   const bool is_over = at.now() == flow::stage::over;
   if (at.now() == flow::stage::relaying && !held.was_connected) {
     held.was_connected = true;
-    (void)report(event_of(at, sys::egress_kind::connected));
+    report(event_of(at, sys::egress_kind::connected));
   }
   if (!is_over) {
     watch(number, held, 0);
@@ -261,7 +263,7 @@ void gateway::after(std::uint64_t number, held_flow& held) {
   }
   // A command that went away before there was a connection has met nothing.
   if (held.was_connected || at.outcome() != sys::egress_kind::ended)
-    (void)report(event_of(at, at.outcome()));
+    report(event_of(at, at.outcome()));
   flows_.erase(number);
 }
 
@@ -298,13 +300,31 @@ void gateway::report_refusal(sys::egress_kind kind, const std::string& host, std
   if (refusals_.size() >= refusals_max || !refusals_.emplace(kind, host, port).second) return;
   sys::egress_event event{.kind = kind, .port = port};
   copy_text(event.host, host);
-  (void)report(event);
+  report(event);
 }
 
-/// Drops the event if the library does not read: a command must not be able to block the gateway.
-bool gateway::report(const sys::egress_event& event) {
-  return sys::send_nowait(options_.channel, {reinterpret_cast<const char*>(&event), sizeof event})
-      .has_value();
+void gateway::report(const sys::egress_event& event) {
+  unreported_.push_back(event);
+  send_reports();
+}
+
+/// Sends what the library has room for. While it has not read much, what commands begin waits: they
+/// can neither block what there is already nor do what nobody hears of.
+void gateway::send_reports() {
+  while (!unreported_.empty() &&
+         sys::send_nowait(options_.channel, {reinterpret_cast<const char*>(&unreported_.front()),
+                                             sizeof(sys::egress_event)}))
+    unreported_.pop_front();
+  if (const bool any = !unreported_.empty(); any != std::exchange(waits_for_library_, any))
+    (void)sys::epoll_modify(epoll_.get(), options_.channel,
+                            {.key = channel_key, .readable = true, .writable = any})
+        .has_value();
+  const bool is_full = unreported_.size() >= unreported_max;
+  if (is_full == std::exchange(is_full_, is_full)) return;
+  for (std::size_t i = 0; i < options_.listeners.size(); ++i)
+    (void)sys::epoll_modify(epoll_.get(), options_.listeners[i].get(),
+                            {.key = first_listener + i, .readable = !is_full})
+        .has_value();
 }
 
 } // namespace paddock::egress

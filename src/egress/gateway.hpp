@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,7 +63,8 @@ private:
   void after(std::uint64_t number, held_flow& held);
   void watch(std::uint64_t number, held_flow& held, unsigned side);
   [[nodiscard]] bool goes_by_proxy(const flow& of) const;
-  bool report(const sys::egress_event& event);
+  void report(const sys::egress_event& event);
+  void send_reports();
   void report_refusal(sys::egress_kind kind, const std::string& host, std::uint16_t port);
   void time_passed();
   void report_flushed();
@@ -80,6 +82,9 @@ private:
   std::int64_t now_ms_ = 0;
   std::int64_t looked_ms_ = 0;
   bool flush_asked_ = false;
+  std::deque<sys::egress_event> unreported_;
+  bool waits_for_library_ = false; ///< to read one
+  bool is_full_ = false;           ///< too many wait
   std::set<std::tuple<sys::egress_kind, std::string, std::uint16_t>>
       refusals_; ///< since the last one
 };

@@ -76,23 +76,24 @@ command_run::command_run(const command& asked, const entries_to_protect& entries
 
 /// Waits for the next thing to happen; false when there is nothing more to wait for.
 bool command_run::step() {
-  std::array<pollfd, 7> events{
+  held_egress* const egress = running_.program.egress();
+  std::array<pollfd, 8> events{
       {{running_.program.channel.get(), POLLIN, 0},
        {running_.out.get(), POLLIN, 0},
        {running_.err.get(), POLLIN, 0},
        {phase_ == phase::running ? cancel_fd_ : -1, POLLIN, 0},
        {by_ != nullptr && phase_ != phase::draining ? by_->news() : -1, POLLIN, 0},
        {input_ == input_state::more ? running_.in.get() : -1, POLLOUT, 0},
-       {calls_.listener(), POLLIN, 0}}};
+       {calls_.listener(), POLLIN, 0},
+       {egress != nullptr ? egress->news() : -1, POLLIN, 0}}};
   std::int64_t wait_ms = std::max<std::int64_t>(0, wake_at_ - sys::monotonic_ms());
-  held_egress* const egress = running_.program.egress();
-  if (asked_.on_tick || egress != nullptr) wait_ms = std::min(wait_ms, tick_ms);
+  if (asked_.on_tick) wait_ms = std::min(wait_ms, tick_ms);
   if (const auto ready = sys::poll(events, wait_ms); !ready) {
     give_up(ready.error());
     return false;
   }
   if (asked_.on_tick) asked_.on_tick();
-  if (egress != nullptr) egress->listen();
+  if (events[7].revents != 0) egress->listen();
   if (events[6].revents != 0) calls_.answer(events[6].revents);
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);

@@ -105,6 +105,11 @@ bool held_egress::take_one() {
   return true;
 }
 
+int held_egress::news() {
+  const std::lock_guard guard(lock_);
+  return is_over_ ? -1 : channel_.get();
+}
+
 void held_egress::listen() {
   const std::lock_guard guard(lock_);
   while (take_one()) {

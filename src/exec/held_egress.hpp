@@ -31,7 +31,9 @@ public:
   held_egress(const held_egress&) = delete;
   held_egress& operator=(const held_egress&) = delete;
 
-  /// Reads pending events, before any is dropped. Any thread, as the next two.
+  /// Readable when there are events; -1 when there will be none. Any thread, as the next ones.
+  [[nodiscard]] int news();
+  /// Reads pending events: until then commands begin no more than a few connections.
   void listen();
   /// A position among the events: later ones come after it.
   [[nodiscard]] std::uint64_t mark();

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -438,6 +439,27 @@ class Reports(Network):
         event, = json.loads(done.stdout)["network"]
         self.assertEqual(("code.example.org", 80, "ended"), (event["host"], event["port"], event["outcome"]))
         self.assertGreater(event["received"], 1000000)
+
+    def test_no_event_is_lost(self):
+        """However many there are while nobody reads them."""
+        for name in ("begin", "end"):
+            os.mkfifo(f"{self.workspace}/{name}")
+        script = """
+open('begin').read()
+for i in range(900): socket.socket().connect_ex((f'11.1.{i >> 8}.{i & 255}', 443))
+try: to('other.example.org')
+except OSError: pass
+open('end', 'w').close()
+"""
+        with subprocess.Popen([PADDOCK, "exec", "--network", "allow:code.example.org", "--json", "--", "python3", "-c", GREETING + script],
+                              cwd=self.workspace, env=environment, stdout=subprocess.PIPE) as running:
+            with open(self.workspace + "/begin", "w"):
+                running.send_signal(signal.SIGSTOP)
+            open(self.workspace + "/end").close()
+            running.send_signal(signal.SIGCONT)
+            events = json.loads(running.stdout.read())["network"]
+        self.assertEqual(900, len({event["host"] for event in events if event["outcome"] == "addressRefused"}))
+        self.assertEqual("other.example.org", events[-1]["host"])
 
     def test_a_server(self):
         """It tells its model what may be reached, and the operator what was."""
