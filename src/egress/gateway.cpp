@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace paddock::egress {
@@ -47,10 +46,11 @@ std::uint32_t number_of(const sys::ip_address& address) {
   return value;
 }
 
+/// Commands choose the bytes of names: those that could end a text or a line become question marks.
 template <std::size_t size> void copy_text(char (&to)[size], std::string_view text) {
-  const std::size_t count = std::min(text.size(), size - 1);
-  std::memcpy(to, text.data(), count);
-  to[count] = '\0';
+  text = text.substr(0, size - 1);
+  *std::ranges::transform(text, to, [](char c) { return c >= ' ' && c <= '~' ? c : '?'; }).out =
+      '\0';
 }
 
 sys::egress_event event_of(const flow& at, sys::egress_kind kind) {

@@ -440,6 +440,15 @@ class Reports(Network):
         self.assertEqual(("code.example.org", 80, "ended"), (event["host"], event["port"], event["outcome"]))
         self.assertGreater(event["received"], 1000000)
 
+    def test_names_that_are_no_text(self):
+        done = self.python("""
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            for name in [b'\\4code\\7example\\5org\\0x', b'\\7a\\x1b[2J\\n\\xff\\3org']:
+                s.sendto(b'\\0\\1\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0' + name + b'\\0\\0\\1\\0\\1', ('127.0.0.1', 53))
+                s.recv(512)
+            """)
+        self.assertIn("network: code.example.org?x, a?[2J??.org may not", done.stderr)
+
     def test_no_event_is_lost(self):
         """However many there are while nobody reads them."""
         for name in ("begin", "end"):
