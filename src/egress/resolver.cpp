@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "egress/resolver.hpp"
 
+#include "sys/gateway_socket.hpp"
 #include "sys/stream.hpp"
 
 #include <utility>
@@ -46,6 +47,7 @@ void resolver::work() {
     const asked next = std::move(asked_.front());
     asked_.pop_front();
     guard.unlock();
+    sys::take_names_as_they_are();
     auto found = sys::getaddrinfo(next.name.c_str());
     guard.lock();
     done_.push_back({next.key, found ? *std::move(found) : std::vector<sys::ip_address>{}});

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <resolv.h>
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
@@ -238,6 +239,11 @@ void deny_files() noexcept {
 }
 
 } // namespace
+
+void take_names_as_they_are() noexcept {
+  (void)::res_init();
+  _res.options &= ~static_cast<unsigned long>(RES_DNSRCH);
+}
 
 void name_this_process(const char* name) noexcept {
   (void)::prctl(PR_SET_NAME, name, 0, 0, 0);

@@ -45,6 +45,10 @@ void make_lively(int fd) noexcept;
 /// Closing it tells the peer that the connection was refused, not that it has ended well.
 void reset_on_close(int fd) noexcept;
 
+/// For the next getaddrinfo of this thread: a name with a dot in it is never another one, with a
+/// search domain behind it.
+void take_names_as_they_are() noexcept;
+
 /// As it is listed: a program in memory has no name of its own. At most 15 bytes.
 void name_this_process(const char* name) noexcept;
 /// From now on this process gains no privileges, starts no program, traces nothing and writes to no

@@ -91,7 +91,7 @@ def setUpModule():
     if shutil.which("ip") is None or shutil.which("openssl") is None:
         raise unittest.SkipTest("ip and openssl are needed to lay a cable and to make a certificate")
     resolver = pathlib.Path(folder, "resolv.conf")
-    resolver.write_text(f"nameserver {network_world.RESOLVER}\noptions timeout:1 attempts:1\n")
+    resolver.write_text(f"nameserver {network_world.RESOLVER}\nsearch search.example\noptions timeout:1 attempts:1\n")
     subprocess.run(["mount", "--bind", resolver, os.path.realpath("/etc/resolv.conf")], check=True)
     make_certificate(folder)
     world = World(folder)
@@ -374,6 +374,12 @@ class Attacks(Network):
                 except ConnectionResetError: pass
             """)
         self.assertEqual([["code.example.org", "/"]], world.take()["requests"])
+
+    def test_search_domains(self):
+        """A listed name that does not exist is no other name that does."""
+        _, arrived = self.quiet("send('lost.example.net', b'GET / HTTP/1.1\\r\\nHost: lost.example.net\\r\\n\\r\\n', 80)",
+                                told="lost.example.net:80 has no address")
+        self.assertEqual({"lost.example.net"}, set(arrived["names"]))
 
     def test_names_that_lead_within(self):
         listener = socket.create_server(("", 80))

@@ -27,6 +27,7 @@ HOSTS = {
     "mapped.example.org": "::ffff:127.0.0.1",
     "self.example.org": MACHINE,
     "dead.example.org": "11.0.0.99",
+    "lost.example.net.search.example": "11.0.0.11",  # behind a search domain
     "both.example.org": "11.0.0.11 11.0.0.10",  # the first refuses port 9000
 }
 SERVED = {"11.0.0.10", "11.0.0.11", "11.0.0.12", RESOLVER}
