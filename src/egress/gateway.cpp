@@ -264,6 +264,7 @@ void gateway::after(std::uint64_t number, held_flow& held) {
   // A command that went away before there was a connection has met nothing.
   if (held.was_connected || at.outcome() != sys::egress_kind::ended)
     report(event_of(at, at.outcome()));
+  if (held.asked) resolver_->forget(number);
   flows_.erase(number);
 }
 

@@ -32,6 +32,11 @@ void resolver::ask(std::uint64_t key, std::string name) {
   wanted_.notify_one();
 }
 
+void resolver::forget(std::uint64_t key) {
+  const std::lock_guard guard(lock_);
+  std::erase_if(asked_, [key](const asked& each) { return each.key == key; });
+}
+
 std::vector<resolved> resolver::take() {
   const std::lock_guard guard(lock_);
   sys::clear_event(event_);

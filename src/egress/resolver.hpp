@@ -31,6 +31,8 @@ public:
   resolver& operator=(const resolver&) = delete;
 
   void ask(std::uint64_t key, std::string name);
+  /// Nobody waits for it any more.
+  void forget(std::uint64_t key);
   [[nodiscard]] std::vector<resolved> take();
 
 private:

@@ -381,6 +381,20 @@ class Attacks(Network):
                                 told="lost.example.net:80 has no address")
         self.assertEqual({"lost.example.net"}, set(arrived["names"]))
 
+    def test_names_that_nobody_answers(self):
+        """Their connections end, and with that other names are looked up."""
+        done = self.python("""
+            for i in range(400):
+                with socket.socket() as s:
+                    s.setblocking(False)
+                    s.connect_ex((socket.gethostbyname(f'{i}.silent.example.net'), 9000))
+            while True:
+                try: print(send('code.example.org', b'x', 9000)); break
+                except ConnectionError: pass
+                except TimeoutError: pass
+            """, allowed="*.example.net:9000,code.example.org:9000")
+        self.assertEqual("b'x'\n", done.stdout, done.stderr)
+
     def test_names_that_lead_within(self):
         listener = socket.create_server(("", 80))
         listener.settimeout(0.2)
