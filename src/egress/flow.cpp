@@ -31,7 +31,7 @@ constexpr std::size_t held_bytes_max = 256UL * 1024;
 flow::flow(file_descriptor inside, destination to, std::int64_t now_ms)
     : inside_(std::move(inside)), to_(std::move(to)), began_ms_(now_ms), moved_ms_(now_ms),
       now_ms_(now_ms) {
-  sys::make_lively(inside_.get());
+  sys::set_nodelay_and_keepalive(inside_.get());
   if (to_.wanted == destination::proof::http) guard_.emplace(to_.host, to_.port);
   if (to_.wanted == destination::proof::none) stage_ = stage::resolving;
 }
@@ -149,7 +149,7 @@ void flow::try_next() {
 
 void flow::connected() {
   moved_ms_ = now_ms_;
-  sys::make_lively(outside_.get());
+  sys::set_nodelay_and_keepalive(outside_.get());
   if (!by_proxy_) {
     stage_ = stage::relaying;
     return write_side(false);

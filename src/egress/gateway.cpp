@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "egress/gateway.hpp"
 
-#include "egress/public_address.hpp"
 #include "sys/process.hpp"
+#include "sys/special_address.hpp"
 #include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
@@ -85,7 +85,7 @@ result<void> gateway::begin() {
   PADDOCK_CHECK(wait_for(resolved_event_.get(), resolver_key));
   std::uint64_t key = first_listener;
   for (const file_descriptor& each : options_.listeners) {
-    if (sys::is_datagram_socket(each.get())) PADDOCK_CHECK(sys::tell_destinations(each.get()));
+    if (sys::is_datagram_socket(each.get())) PADDOCK_CHECK(sys::enable_packet_info(each.get()));
     PADDOCK_CHECK(wait_for(each.get(), key++));
   }
   return {};
@@ -161,7 +161,7 @@ void gateway::take(const sys::readiness& what) {
 
 void gateway::answer_names(int listener) {
   for (std::size_t count = 0; count < questions_at_once; ++count) {
-    sys::datagram_way way;
+    sys::datagram_route way;
     const auto size = sys::receive_datagram(listener, {scratch_.get(), question_bytes_max}, way);
     if (!size) return;
     const dns_answer answer = answer_question({scratch_.get(), *size}, options_.hosts, names_);
@@ -235,7 +235,7 @@ std::vector<sys::endpoint> gateway::usable(const flow& of,
   std::vector<sys::endpoint> out;
   for (const sys::ip_address& each : found) {
     const auto bytes = bytes_of(each);
-    const bool is_open = is_public(each) && !sys::leads_to_this_machine(each);
+    const bool is_open = sys::special_purpose_of(each).empty() && !sys::leads_to_this_machine(each);
     if (is_proxy || is_own ||
         (!options_.hosts.denies(bytes) &&
          (is_open || options_.hosts.may_lead_to(bytes, of.to().port))))

@@ -4,15 +4,20 @@
 // library (src/exec/protocol/egress_protocol.hpp).
 
 #include "egress/gateway.hpp"
-#include "sys/gateway_socket.hpp"
+#include "egress/own_fence.hpp"
+#include "sys/gateway_fence.hpp"
 #include "sys/stream.hpp"
+#include "sys/syscall.hpp"
 
+#include <array>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -30,27 +35,40 @@ template <class Number> std::optional<Number> number_of(std::string_view text) {
 bool read_proxy(std::string_view text, gateway_options& into) {
   if (text.empty()) return true;
   const auto colon = text.rfind(':');
-  const auto port = colon == std::string_view::npos
-                        ? std::nullopt
-                        : number_of<std::uint16_t>(text.substr(colon + 1));
+  if (colon == std::string_view::npos) return false;
   into.proxy_host = text.substr(0, colon);
-  into.proxy_port = port.value_or(0);
+  into.proxy_port = number_of<std::uint16_t>(text.substr(colon + 1)).value_or(0);
   return into.proxy_port != 0;
+}
+
+/// The list is too long for an argument, and nobody's business.
+bool read_list(int memory, paddock::host_list& into) {
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (true) {
+    const auto size = paddock::sys::pread(memory, piece, text.size());
+    if (!size) return false;
+    if (*size == 0) break;
+    text.append(piece.data(), *size);
+  }
+  return into.add(text).empty();
 }
 
 std::optional<gateway_options> read_arguments(int argc, char** argv) {
   constexpr int fixed = 4;
   gateway_options given;
-  if (argc <= fixed) return std::nullopt;
-  const auto channel = number_of<int>(argv[1]);
-  if (!channel || !given.hosts.add(argv[2]).empty() || !read_proxy(argv[3], given))
-    return std::nullopt;
-  given.channel = *channel;
-  for (int i = fixed; i < argc; ++i) {
-    const auto fd = number_of<int>(argv[i]);
-    if (!fd || *fd <= 2) return std::nullopt;
-    given.listeners.emplace_back(*fd);
+  std::vector<int> descriptors;
+  for (int i = 1; i < argc; ++i) {
+    const auto fd = i == 3 ? std::optional(0) : number_of<int>(argv[i]);
+    if (!fd || (i != 3 && *fd <= 2)) return std::nullopt;
+    descriptors.push_back(*fd);
   }
+  if (argc <= fixed || !read_proxy(argv[3], given)) return std::nullopt;
+  const file_descriptor list(descriptors[1]);
+  if (!read_list(list.get(), given.hosts)) return std::nullopt;
+  given.channel = descriptors[0];
+  for (std::size_t i = fixed - 1; i < descriptors.size(); ++i)
+    given.listeners.emplace_back(descriptors[i]);
   return given;
 }
 
@@ -64,6 +82,7 @@ int main(int argc, char** argv) {
   }
   paddock::sys::name_this_process("paddock-egress");
   paddock::sys::block_signals(); // it ends with its server, not with a terminal
-  if (!paddock::sys::give_up_all_but_sockets()) return 1;
-  return gateway(*std::move(given)).run() ? 0 : 1;
+  if (!paddock::egress::give_up_all_but_sockets()) return 1;
+  // A thread that looks up a name cannot be stopped, and needs nothing more.
+  std::_Exit(gateway(*std::move(given)).run() ? 0 : 1);
 }

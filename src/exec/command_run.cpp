@@ -93,7 +93,7 @@ bool command_run::step() {
     return false;
   }
   if (asked_.on_tick) asked_.on_tick();
-  if (events[7].revents != 0) egress->listen();
+  if (events[7].revents != 0) take_network_events(*egress);
   if (events[6].revents != 0) calls_.answer(events[6].revents);
   if (events[1].revents != 0) take_output(output_stream::out, running_.out, out_);
   if (events[2].revents != 0) take_output(output_stream::err, running_.err, err_);
@@ -356,9 +356,14 @@ void command_run::take_output(output_stream stream, file_descriptor& from, outpu
   into.append(bytes);
 }
 
+/// Reported once, by whichever command of the workspace comes first.
+void command_run::take_network_events(held_egress& egress) {
+  for (const network_event& each : egress.take_new())
+    if (asked_.confinement.on_network) asked_.confinement.on_network(each);
+}
+
 result<command_outcome, command_error> command_run::finish() && {
   outcome_.confinement = confine::describe_unknown(asked_.confinement, "the helper did not say");
-  if (held_egress* const egress = running_.program.egress()) network_mark_ = egress->mark();
   if (by_ != nullptr) take_news(); // of before, and of an attempt that has failed
   while (step()) {
   }
@@ -375,8 +380,10 @@ result<command_outcome, command_error> command_run::finish() && {
     if (has_entry(workspace_, each + "/.git") && !has_entry(workspace_, each + "/.git/HEAD"))
       outcome_.emptied.push_back(each);
   outcome_.unsaved_settings = settings_.carry_over();
-  if (held_egress* const egress = running_.program.egress())
-    outcome_.network = egress->since(network_mark_);
+  if (held_egress* const egress = running_.program.egress()) {
+    outcome_.network = egress->since(running_.program.network_mark);
+    take_network_events(*egress);
+  }
   outcome_.duration_ms = sys::monotonic_ms() - began_;
   return std::move(outcome_);
 }

@@ -65,6 +65,7 @@ private:
   void supervisor_lost();
   void give_up(const error& reason);
   void start_draining();
+  void take_network_events(held_egress& egress);
   void take_output(output_stream stream, file_descriptor& from, output_collector& into);
 
   const command& asked_;
@@ -89,7 +90,6 @@ private:
   std::optional<ending> stopped_;
   std::optional<error> failed_;
   changed_settings& settings_;
-  std::uint64_t network_mark_ = 0; ///< what the command's network told before
   call_broker calls_;
   bool watches_links_ = false;
   command_outcome outcome_;

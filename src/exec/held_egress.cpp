@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -24,15 +25,16 @@ constexpr const char* program_name = "paddock-egress";
 constexpr std::size_t remembered_max = 2'000;
 /// Without an answer by then, late events count for a later command.
 constexpr std::int64_t flush_ms_max = 500;
-constexpr std::int64_t end_ms_max = 2'000;
+constexpr std::int64_t look_again_ms = 10;
+constexpr std::int64_t end_ms_max = 50; // it goes on by itself
 
 std::string text_in(const char* text, std::size_t size) {
   const std::string_view all(text, size);
   return std::string(all.substr(0, all.find('\0')));
 }
 
-static_assert(static_cast<std::size_t>(sys::egress_kind::too_many) ==
-              static_cast<std::size_t>(network_event::outcome::too_many));
+static_assert(static_cast<std::size_t>(sys::egress_kind::gateway_ended) ==
+              static_cast<std::size_t>(network_event::outcome::gateway_ended));
 
 network_event event_of(const sys::egress_event& event) {
   return {.what = static_cast<network_event::outcome>(event.kind),
@@ -58,9 +60,10 @@ held_egress::start(const confinement_policy& policy, const std::vector<file_desc
                    const std::string& helper) {
   PADDOCK_TRY(const auto program, hold_program(helper));
   PADDOCK_TRY(auto ends, sys::socketpair(SOCK_SEQPACKET));
-  std::vector<int> inherited{ends.second.get()};
+  PADDOCK_TRY(const auto list, sys::sealed_memory(policy.hosts.text()));
+  std::vector<int> inherited{ends.second.get(), list.get()};
   std::vector<std::string> words{program_name, std::to_string(ends.second.get()),
-                                 policy.hosts.text(), policy.egress_proxy};
+                                 std::to_string(list.get()), policy.egress_proxy};
   for (const file_descriptor& each : listeners) {
     inherited.push_back(each.get());
     words.push_back(std::to_string(each.get()));
@@ -70,16 +73,14 @@ held_egress::start(const confinement_policy& policy, const std::vector<file_desc
   std::shared_ptr<held_egress> made(new held_egress);
   PADDOCK_TRY(made->program_, spawn(*program, argv.data(), environment.data(), inherited));
   made->channel_ = std::move(ends.first);
-  made->on_event_ = policy.on_network;
   return made;
 }
 
+/// It goes on until the bytes that ended commands have sent are delivered, as the kernel does for
+/// programs that have ended.
 held_egress::~held_egress() {
   channel_.reset();
-  if (program_.handle && !sys::wait_for(program_, end_ms_max)) {
-    (void)sys::pidfd_send_signal(program_.handle.get(), SIGKILL);
-    sys::wait(program_);
-  }
+  if (program_.handle) sys::wait_for(program_, end_ms_max);
 }
 
 /// False when there is nothing to take.
@@ -93,11 +94,10 @@ bool held_egress::take_one() {
     return false;
   }
   if (event.kind >= sys::egress_kind::flushed) {
-    flushed_ = true;
+    flushed_ = std::max(flushed_, event.sent);
     return true;
   }
   events_.push_back(event_of(event));
-  if (on_event_) on_event_(events_.back());
   if (events_.size() > remembered_max) {
     events_.pop_front();
     ++first_;
@@ -110,36 +110,48 @@ int held_egress::news() {
   return is_over_ ? -1 : channel_.get();
 }
 
-void held_egress::listen() {
+std::vector<network_event> held_egress::take_new() {
   const std::lock_guard guard(lock_);
   while (take_one()) {
   }
+  const std::uint64_t skipped = std::max(new_, first_) - first_;
+  new_ = end();
+  return {events_.begin() + static_cast<std::ptrdiff_t>(skipped), events_.end()};
 }
 
+/// Never waits with the lock: others have commands to look after.
 void held_egress::wait_for_flush() {
-  flushed_ = false;
-  if (is_over_ || !sys::send_nowait(channel_.get(), {&sys::egress_flush, 1})) return;
+  std::unique_lock guard(lock_);
+  const sys::egress_flush request{++asked_};
+  if (is_over_ ||
+      !sys::send_nowait(channel_.get(), {reinterpret_cast<const char*>(&request), sizeof request}))
+    return;
   const std::int64_t deadline_ms = sys::monotonic_ms() + flush_ms_max;
-  while (!flushed_ && !is_over_) {
+  while (flushed_ < request.number && !is_over_) {
     if (take_one()) continue;
+    guard.unlock();
     std::array<pollfd, 1> event{{{channel_.get(), POLLIN, 0}}};
     const auto left_ms = deadline_ms - sys::monotonic_ms();
-    if (left_ms <= 0 || !sys::poll(event, left_ms)) return;
+    // Another thread may take the answer.
+    if (left_ms <= 0 || !sys::poll(event, std::min(left_ms, look_again_ms))) return;
+    guard.lock();
   }
 }
 
 std::uint64_t held_egress::mark() {
-  const std::lock_guard guard(lock_);
   wait_for_flush();
-  return first_ + events_.size();
+  const std::lock_guard guard(lock_);
+  return end();
 }
 
 std::vector<network_event> held_egress::since(std::uint64_t mark) {
-  const std::lock_guard guard(lock_);
   wait_for_flush();
-  const std::uint64_t skipped = mark > first_ ? mark - first_ : 0;
-  if (skipped >= events_.size()) return {};
-  return {events_.begin() + static_cast<std::ptrdiff_t>(skipped), events_.end()};
+  const std::lock_guard guard(lock_);
+  const std::uint64_t skipped = std::min(std::max(mark, first_), end()) - first_;
+  std::vector<network_event> found(events_.begin() + static_cast<std::ptrdiff_t>(skipped),
+                                   events_.end());
+  if (is_over_) found.push_back({.what = network_event::outcome::gateway_ended, .host = program_name});
+  return found;
 }
 
 bool held_egress::is_over() {

@@ -33,11 +33,12 @@ public:
 
   /// Readable when there are events; -1 when there will be none. Any thread, as the next ones.
   [[nodiscard]] int news();
-  /// Reads pending events: until then commands begin no more than a few connections.
-  void listen();
+  /// Reads pending events, and returns those that no other call has returned. Until then commands
+  /// begin no more than a few connections.
+  [[nodiscard]] std::vector<network_event> take_new();
   /// A position among the events: later ones come after it.
   [[nodiscard]] std::uint64_t mark();
-  /// The events between the position and now.
+  /// The events between the position and now; with the program's own end, if it has ended.
   [[nodiscard]] std::vector<network_event> since(std::uint64_t mark);
   /// It has ended by itself.
   [[nodiscard]] bool is_over();
@@ -47,14 +48,16 @@ private:
 
   bool take_one();
   void wait_for_flush();
+  [[nodiscard]] std::uint64_t end() const { return first_ + events_.size(); }
 
   sys::child_process program_;
   file_descriptor channel_;
-  std::function<void(const network_event&)> on_event_;
-  std::mutex lock_;
+  std::mutex lock_; ///< of all below
   std::deque<network_event> events_;
   std::uint64_t first_ = 0; ///< the number of the first that is still remembered
-  bool flushed_ = false;
+  std::uint64_t new_ = 0;   ///< of the first that take_new has not returned
+  std::uint64_t asked_ = 0; ///< the number of the last flush
+  std::uint64_t flushed_ = 0;
   bool is_over_ = false;
 };
 

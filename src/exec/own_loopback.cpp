@@ -113,10 +113,16 @@ bool is_for_now(int os_errno) {
   return std::ranges::find(causes, os_errno) != causes.end();
 }
 
-/// What nobody uses, from the one that was used least lately.
-void make_room(std::vector<kept_loopback>& all) {
-  for (auto at = all.begin(); all.size() >= loopbacks_max && at != all.end();)
-    at = at->what.use_count() == 1 ? all.erase(at) : at + 1;
+/// Moves those that nobody uses to `gone`, the least lately used first.
+void make_room(std::vector<kept_loopback>& all, std::vector<kept_loopback>& gone) {
+  for (auto at = all.begin(); all.size() >= loopbacks_max && at != all.end();) {
+    if (at->what.use_count() != 1) {
+      ++at;
+      continue;
+    }
+    gone.push_back(std::move(*at));
+    at = all.erase(at);
+  }
 }
 
 } // namespace
@@ -138,10 +144,12 @@ std::shared_ptr<const own_loopback> loopback_of(const confinement_policy& policy
     of.proxy = policy.egress_proxy;
   }
   kept_loopbacks& kept = loopbacks();
+  std::vector<kept_loopback> gone; // ended after the lock is free, which may take a moment
   const std::lock_guard guard(kept.lock);
   const auto found = std::ranges::find(kept.all, of, &kept_loopback::of);
   if (found != kept.all.end() && found->what->egress && found->what->egress->is_over()) {
-    kept.all.erase(found); // and with it what its commands had reached
+    gone.push_back(std::move(*found));
+    kept.all.erase(found);
   } else if (found != kept.all.end()) {
     std::rotate(found, found + 1, kept.all.end());
     return kept.all.back().what;
@@ -149,7 +157,7 @@ std::shared_ptr<const own_loopback> loopback_of(const confinement_policy& policy
   auto made = ask_helper(policy, helper);
   if (!made) return failed(made.error());
   if (is_for_now(made->os_errno)) return std::make_shared<const own_loopback>(*std::move(made));
-  make_room(kept.all);
+  make_room(kept.all, gone);
   kept.all.push_back({std::move(of), std::make_shared<const own_loopback>(*std::move(made))});
   return kept.all.back().what;
 }

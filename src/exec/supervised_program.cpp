@@ -131,6 +131,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   for (char* argument : pointers_to(asked.argv))
     argv.push_back(argument);
 
+  const std::uint64_t mark = loopback->egress ? loopback->egress->mark() : 0;
   const std::vector<char*> environment = pointers_to(asked.environment);
   auto helper = spawn(*program, argv.data(), environment.data(), inherited);
   if (!helper) {
@@ -144,6 +145,7 @@ result<supervised_program> supervised_program::start(const supervised_start& ask
   running.helper = std::move(*helper);
   running.channel = std::move(channel.first);
   running.loopback_ = loopback;
+  running.network_mark = mark;
   running.scratch_ = asked.confinement.scratch;
   return running;
 }

@@ -70,6 +70,7 @@ public:
 
   sys::child_process helper;
   file_descriptor channel;
+  std::uint64_t network_mark = 0; ///< of egress(), before the program began
 
 private:
   supervised_program() = default;

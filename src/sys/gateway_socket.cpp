@@ -3,15 +3,7 @@
 
 #include "sys/call.hpp"
 
-#include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -20,12 +12,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <resolv.h>
-
-#ifndef SYS_landlock_create_ruleset
-#define SYS_landlock_create_ruleset 444
-#define SYS_landlock_add_rule 445
-#define SYS_landlock_restrict_self 446
-#endif
 
 namespace paddock::sys {
 
@@ -46,12 +32,12 @@ bool is_datagram_socket(int fd) noexcept {
   return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_DGRAM;
 }
 
-result<void> tell_destinations(int fd) {
+result<void> enable_packet_info(int fd) {
   const int yes = 1;
   return none(::setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &yes, sizeof yes), "setsockopt");
 }
 
-result<std::size_t> receive_datagram(int fd, std::span<char> into, datagram_way& way) {
+result<std::size_t> receive_datagram(int fd, std::span<char> into, datagram_route& way) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(in_pktinfo))] = {};
   sockaddr_in from{};
   iovec bytes{into.data(), into.size()};
@@ -76,7 +62,7 @@ result<std::size_t> receive_datagram(int fd, std::span<char> into, datagram_way&
   return static_cast<std::size_t>(size);
 }
 
-result<void> answer_datagram(int fd, std::string_view bytes, const datagram_way& way) {
+result<void> answer_datagram(int fd, std::string_view bytes, const datagram_route& way) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(in_pktinfo))] = {};
   sockaddr_in to{};
   to.sin_family = AF_INET;
@@ -150,7 +136,7 @@ result<void> end_connect(int fd) {
   return {};
 }
 
-void make_lively(int fd) noexcept {
+void set_nodelay_and_keepalive(int fd) noexcept {
   const int yes = 1;
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
@@ -161,101 +147,9 @@ void reset_on_close(int fd) noexcept {
   (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-namespace {
-
-#if defined(__x86_64__)
-constexpr std::uint32_t own_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t own_architecture = AUDIT_ARCH_AARCH64;
-#else
-#error "which architecture of the kernel's filters is this?"
-#endif
-
-/// A gateway never needs these; an attacker inside it would.
-constexpr std::uint32_t denied_calls[] = {
-    SYS_execve,
-    SYS_execveat,
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_kill,
-    SYS_tkill,
-    SYS_pidfd_send_signal,
-    SYS_mount,
-    SYS_open_by_handle_at,
-    SYS_bpf,
-    SYS_setns,
-    SYS_unshare,
-    SYS_keyctl,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    425 /* io_uring_setup */,
-};
-constexpr std::size_t denied_count = sizeof denied_calls / sizeof *denied_calls;
-
-bool deny_calls() noexcept {
-  sock_filter program[denied_count + 6];
-  std::size_t at = 0;
-  const auto add = [&](std::uint16_t code, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
-    program[at++] = {code, yes, no, value};
-  };
-  add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch), 0, 0);
-  add(BPF_JMP | BPF_JEQ | BPF_K, own_architecture, 0, denied_count + 2);
-  add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr), 0, 0);
-  for (std::size_t i = 0; i < denied_count; ++i)
-    add(BPF_JMP | BPF_JEQ | BPF_K, denied_calls[i], static_cast<std::uint8_t>(denied_count - i), 0);
-  add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-  add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
-  const sock_fprog filter{static_cast<unsigned short>(at), program};
-  return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-/// Documentation/userspace-api/landlock.rst: of the first version, all but execute, read a file and
-/// read a directory.
-constexpr std::uint64_t landlock_all = (1U << 13U) - 1;
-constexpr std::uint64_t landlock_reading = (1U << 2U) | (1U << 3U);
-constexpr const char* system_files[] = {"/etc", "/lib", "/lib64", "/run", "/usr", "/var/lib/sss"};
-
-void deny_files() noexcept {
-  struct __attribute__((packed)) path_rule {
-    std::uint64_t rights;
-    std::int32_t parent;
-  };
-  const std::uint64_t handled = landlock_all;
-  const auto ruleset =
-      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0));
-  if (ruleset < 0) return;
-  for (const char* path : system_files) {
-    const int fd = ::open(path, O_PATH | O_CLOEXEC);
-    if (fd < 0) continue;
-    const path_rule rule{landlock_reading, fd};
-    (void)::syscall(SYS_landlock_add_rule, ruleset, 1, &rule, 0);
-    ::close(fd);
-  }
-  (void)::syscall(SYS_landlock_restrict_self, ruleset, 0);
-  ::close(ruleset);
-}
-
-} // namespace
-
 void take_names_as_they_are() noexcept {
   (void)::res_init();
   _res.options &= ~static_cast<unsigned long>(RES_DNSRCH);
-}
-
-void name_this_process(const char* name) noexcept {
-  (void)::prctl(PR_SET_NAME, name, 0, 0, 0);
-}
-
-bool give_up_all_but_sockets() noexcept {
-  const rlimit no_core{0, 0};
-  (void)::setrlimit(RLIMIT_CORE, &no_core);
-  (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-  deny_files();
-  return deny_calls();
 }
 
 } // namespace paddock::sys

@@ -6,7 +6,7 @@
 #include "egress/client_hello.hpp"
 #include "egress/dns_stub.hpp"
 #include "egress/http_guard.hpp"
-#include "egress/public_address.hpp"
+#include "sys/special_address.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -235,40 +235,15 @@ TEST(DnsStub, SurvivesAnyQuestion) {
               "\x81"); // a pointer
 }
 
-TEST(PublicAddress, IsNoneThatIsKeptForSomething) {
-  for (const char* const text : {"0.0.0.0",
-                                 "10.1.2.3",
-                                 "100.64.0.1",
-                                 "127.0.0.1",
-                                 "169.254.169.254",
-                                 "172.31.255.255",
-                                 "192.168.1.1",
-                                 "192.0.2.1",
-                                 "198.18.0.1",
-                                 "198.19.255.255",
-                                 "198.51.100.1",
-                                 "203.0.113.1",
-                                 "224.0.0.1",
-                                 "255.255.255.255",
-                                 "168.63.129.16",
-                                 "::",
-                                 "::1",
-                                 "::ffff:8.8.8.8",
-                                 "64:ff9b::808:808",
-                                 "fe80::1",
-                                 "fc00::1",
-                                 "fd00:ec2::254",
-                                 "ff02::1",
-                                 "2001::1",
-                                 "2001:db8::1",
-                                 "2002:808:808::1",
-                                 "3fff::1",
-                                 "5f00::1"})
-    EXPECT_FALSE(is_public(*sys::inet_pton(text))) << text;
-  for (const char* const text :
-       {"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.128.0.1", "172.32.0.1", "198.20.0.1",
-        "223.255.255.255", "2606:4700::1111", "2a00:1450::1", "2001:4860:4860::8888"})
-    EXPECT_TRUE(is_public(*sys::inet_pton(text))) << text;
+TEST(SpecialAddress, IsNoneOfThePublicInternet) {
+  for (const char* const text : {"0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.31.255.255", "192.168.1.1",
+                                 "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "255.255.255.255",
+                                 "168.63.129.16", "::", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "fe80::1", "fc00::1", "fd00:ec2::254",
+                                 "ff02::1", "2001::1", "2001:db8::1", "2002:a00:1::1", "3fff::1", "5f00::1"})
+    EXPECT_NE(sys::special_purpose_of(*sys::inet_pton(text)), "") << text;
+  for (const char* const text : {"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.128.0.1", "172.32.0.1", "198.20.0.1", "223.255.255.255",
+                                 "2606:4700::1111", "2a00:1450::1", "2001:4860:4860::8888", "64:ff9b::808:808"})
+    EXPECT_EQ(sys::special_purpose_of(*sys::inet_pton(text)), "") << text;
 }
 
 } // namespace

@@ -32,7 +32,7 @@ ROOMS = {
     "exec/protection": ["base", "sys", "path", "file", "exec/protocol"],
     "exec/broker": ["base", "sys", "path", "exec/protocol", "exec/protection"],
     "exec": ["base", "sys", "path", "exec/protocol", "exec/protection", "exec/broker"],
-    "egress": ["base", "sys", "exec/protocol", "exec"],
+    "egress": ["base", "sys", "path", "exec/protocol", "exec"],
     "skill": ["base", "sys", "path", "file", "frontmatter"],
     "crypto": ["base"],
     "http": ["base"],

@@ -72,7 +72,7 @@ enum class network_reach : std::uint8_t {
   loopback,
   /// The same loopback, and the hosts of the policy's list by name: paddock-egress answers DNS,
   /// checks each connection and relays it. Needs no variable, certificate or program inside. A
-  /// command is refused where this cannot be had.
+  /// command is refused where this cannot be had, if the layer `network` is required.
   hosts,
   all, ///< wherever those of this process lead; the layer `network` is off
 };
@@ -130,7 +130,8 @@ struct confinement_policy {
   host_list hosts{};
   /// HOST:PORT of a proxy with CONNECT, through which paddock-egress connects; empty: directly.
   std::string egress_proxy{};
-  /// Called once for each connection and refusal in the workspace, on any thread. Must not throw.
+  /// Called once for each connection and refusal in the workspace, on the thread of one of the
+  /// commands that run there. Must not throw.
   std::function<void(const network_event&)> on_network{};
 
   /// Lets the command trace its own processes, as debuggers and leak checkers do; nothing of those

@@ -29,7 +29,8 @@ namespace paddock {
   X(bad_request, "badRequest")         /* at port 80 a request that is not clear: `detail` */      \
   X(not_found, "notFound")             /* this machine finds no address for it */                  \
   X(unreachable, "unreachable")        /* no address answers; perhaps `detail` says why */         \
-  X(too_many, "tooMany")               /* there are too many connections at once */
+  X(too_many, "tooMany")               /* there are too many connections at once */                \
+  X(gateway_ended, "gatewayEnded")     /* paddock-egress has ended: nobody is reached any more */
 
 struct network_event {
   enum class outcome : std::uint8_t {

@@ -4,9 +4,9 @@
 // What the library and paddock-egress say to each other, over one SOCK_SEQPACKET pair. The library
 // starts it with
 //   paddock-egress CHANNEL HOSTS PROXY LISTENER...
-// where HOSTS is host_list::text(), PROXY is HOST:PORT or empty, and the others are numbers of
-// descriptors. It sends an egress_event for each connection and refusal, until the library closes
-// the channel. It answers `egress_flush` by an event of kind `flushed`, after all earlier ones.
+// where HOSTS is sealed memory with host_list::text(), PROXY is HOST:PORT or empty, and the others
+// are descriptors, too. It sends an egress_event for each connection and refusal, until the library closes
+// the channel. It answers an egress_flush after all earlier ones.
 
 #include <cstdint>
 
@@ -26,6 +26,7 @@ enum class egress_kind : std::uint32_t {
   not_found,
   unreachable,
   too_many,
+  gateway_ended, ///< never sent
   flushed,
 };
 
@@ -34,10 +35,13 @@ struct egress_event {
   std::uint16_t port = 0;
   char host[254] = {};   ///< a name or an address, with a NUL
   char detail[164] = {}; ///< the other host, or the problem; with a NUL
-  std::uint64_t sent = 0;
+  std::uint64_t sent = 0; ///< bytes; of `flushed`: the number of the request
   std::uint64_t received = 0;
 };
 
-inline constexpr char egress_flush = 'f';
+/// Asks for an event of kind `flushed` with the same number.
+struct egress_flush {
+  std::uint64_t number = 0;
+};
 
 } // namespace paddock::sys

@@ -13,15 +13,9 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace paddock::mcp {
-
-/// What kind of address this is, if it is not one of the public Internet ("loopback"); empty if it
-/// is. Addresses that carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo) are what that one
-/// is.
-[[nodiscard]] std::string_view not_public_because(const sys::ip_address& address) noexcept;
 
 using host_resolver = std::function<result<std::vector<sys::ip_address>>(const std::string& host)>;
 /// Asks the system, for at most `timeout_ms`.
