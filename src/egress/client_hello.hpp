@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Whom the first message of a TLS connection is for (RFC 8446, section 4.1.2, and RFC 6066,
-// section 3): the one part of it that is not encrypted and that a server chooses by.
+// Reads the server name (SNI) from a TLS ClientHello (RFC 8446, section 4.1.2; RFC 6066, section
+// 3).
 
 #include <cstdint>
 #include <string>

@@ -12,11 +12,12 @@ constexpr std::size_t head_bytes = 12;
 constexpr std::size_t label_bytes_max = 63;
 constexpr std::size_t name_bytes_max = 255;
 constexpr unsigned type_a = 1;
+constexpr unsigned type_aaaa = 28;
 constexpr unsigned class_internet = 1;
 constexpr std::uint32_t seconds_to_live = 60;
 constexpr std::uint32_t own_address = (127U << 24U) + 1;
 
-enum class code : unsigned { none = 0, format = 1, failure = 2, no_such_name = 3, not_done = 4 };
+enum class code : unsigned { none = 0, format = 1, no_such_name = 3, not_done = 4 };
 
 unsigned number_at(std::string_view bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]) * 256U + static_cast<unsigned char>(bytes[at + 1]);
@@ -94,12 +95,11 @@ dns_answer answer_question(std::string_view message, const host_list& hosts, nam
   const auto asked = number_at(message, 4) == 1 ? read_question(message) : std::nullopt;
   if (!asked) return {head_of(message, nullptr, code::format, 0)};
   const auto name = folded_host_name(asked->name);
+  const bool is_for_address = asked->type == type_a || asked->type == type_aaaa;
   if (asked->of_class != class_internet || !name || (!is_own(*name) && !hosts.knows(*name)))
-    return {head_of(message, &*asked, code::no_such_name, 0), asked->name};
+    return {head_of(message, &*asked, code::no_such_name, 0), is_for_address ? asked->name : ""};
   if (asked->type != type_a) return {head_of(message, &*asked, code::none, 0)};
-  const std::uint32_t address = is_own(*name) ? own_address : names.address_of(*name);
-  if (address == 0) return {head_of(message, &*asked, code::failure, 0), *name};
-  return {with_address(message, *asked, address)};
+  return {with_address(message, *asked, is_own(*name) ? own_address : names.address_of(*name))};
 }
 
 } // namespace paddock::egress

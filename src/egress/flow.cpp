@@ -18,6 +18,8 @@ constexpr std::int64_t greeting_ms_max = 5'000;
 constexpr std::int64_t lookup_ms_max = 15'000;
 /// For one address, or for the answer of the proxy.
 constexpr std::int64_t connect_ms_max = 10'000;
+/// Before the next address of a host is tried.
+constexpr std::int64_t next_ms = 2'000;
 /// A connection without traffic.
 constexpr std::int64_t idle_ms_max = 60 * 60 * 1'000;
 /// A connection with one side closed.
@@ -31,7 +33,6 @@ constexpr std::size_t held_bytes_max = 256UL * 1024;
 flow::flow(file_descriptor inside, destination to, std::int64_t now_ms)
     : inside_(std::move(inside)), to_(std::move(to)), began_ms_(now_ms), moved_ms_(now_ms),
       now_ms_(now_ms) {
-  sys::set_nodelay_and_keepalive(inside_.get());
   if (to_.wanted == destination::proof::http) guard_.emplace(to_.host, to_.port);
   if (to_.wanted == destination::proof::none) stage_ = stage::resolving;
 }
@@ -45,6 +46,13 @@ void flow::refuse(sys::egress_kind why, std::string detail) {
   inside_.reset();
   if (outside_) sys::reset_on_close(outside_.get());
   outside_.reset();
+}
+
+bool flow::has_rest() const {
+  const bool goes_on = stage_ == stage::relaying && !(inside_done_ && to_outside_.empty());
+  const bool begins =
+      stage_ == stage::resolving || stage_ == stage::connecting || stage_ == stage::asking_proxy;
+  return goes_on || begins;
 }
 
 flow::interest flow::inside_interest() const {
@@ -94,6 +102,7 @@ void flow::pass_on(std::string_view bytes, bool to_inside) {
 
 /// Judges all bytes of the client, before and after the connection outside.
 void flow::take_from_inside(std::string_view bytes) {
+  is_greeted_ = true;
   if (stage_ == stage::greeting) {
     greeting_.append(bytes);
     return greet();
@@ -265,18 +274,26 @@ void flow::end_if_done() {
   outside_.reset();
 }
 
+/// Clients also open connections that they then do not need.
+void flow::refuse_greeting() {
+  if (!is_greeted_) return refuse(sys::egress_kind::ended);
+  if (guard_)
+    return refuse(sys::egress_kind::bad_request, "did not get a whole request in 5 seconds");
+  refuse(sys::egress_kind::not_tls);
+}
+
 void flow::time_passed(std::int64_t now_ms) {
   now_ms_ = now_ms;
   const std::int64_t waited = now_ms - moved_ms_;
   switch (stage_) {
   case stage::greeting:
-    if (now_ms - began_ms_ > greeting_ms_max) refuse(sys::egress_kind::not_tls);
+    if (now_ms - began_ms_ > greeting_ms_max) refuse_greeting();
     break;
   case stage::resolving:
     if (waited > lookup_ms_max) refuse(sys::egress_kind::not_found);
     break;
   case stage::connecting:
-    if (waited > connect_ms_max) try_next();
+    if (waited > (next_place_ < places_.size() ? next_ms : connect_ms_max)) try_next();
     break;
   case stage::asking_proxy:
     if (waited > connect_ms_max) refuse(sys::egress_kind::unreachable, "the proxy does not answer");

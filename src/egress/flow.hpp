@@ -49,6 +49,8 @@ public:
   /// Resets both sides; `why` is the outcome.
   void refuse(sys::egress_kind why, std::string detail = {});
 
+  /// Bytes that the command has sent, and that are not yet sent on.
+  [[nodiscard]] bool has_rest() const;
   [[nodiscard]] stage now() const noexcept { return stage_; }
   [[nodiscard]] const destination& to() const noexcept { return to_; }
   [[nodiscard]] int inside() const noexcept { return inside_.get(); }
@@ -65,6 +67,7 @@ private:
   void pass_on(std::string_view bytes, bool to_inside);
   void take_from_inside(std::string_view bytes);
   void greet();
+  void refuse_greeting();
   void try_next();
   void connected();
   void read_proxy_answer(std::string_view bytes);
@@ -84,6 +87,7 @@ private:
   std::vector<sys::endpoint> places_;
   std::size_t next_place_ = 0;
   bool by_proxy_ = false;
+  bool is_greeted_ = false;  ///< it has sent something
   bool inside_done_ = false; ///< it sends no more
   bool outside_done_ = false;
   bool inside_shut_ = false; ///< the end was passed on to the command

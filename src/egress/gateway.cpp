@@ -14,14 +14,14 @@ namespace paddock::egress {
 namespace {
 
 constexpr std::size_t flows_max = 1'024;
-constexpr std::size_t other_descriptors = 512; // listeners, and those of getaddrinfo
+constexpr std::size_t other_descriptors = 64; // those of getaddrinfo, and our own
 constexpr std::size_t scratch_bytes = 256UL * 1024;
 constexpr std::size_t question_bytes_max = 4UL * 1024;
 constexpr std::size_t questions_at_once = 64;
 constexpr std::int64_t look_ms = 500;
+constexpr std::int64_t rest_ms_max = 60'000;
 constexpr std::size_t refusals_max = 1'000;
 constexpr std::size_t unreported_max = 1'000;
-constexpr unsigned flush_turns_max = 1'000;
 
 // epoll keys: the number of a flow and its side, or one of these.
 constexpr std::uint64_t channel_key = 0;
@@ -29,7 +29,7 @@ constexpr std::uint64_t resolver_key = 1;
 constexpr std::uint64_t first_listener = 2;
 constexpr std::uint64_t first_flow = 1U << 20U;
 
-constexpr const char* own_host = "127.0.0.1";
+constexpr const char* loopback_host = "127.0.0.1";
 
 std::uint64_t key_of(std::uint64_t number, unsigned side) {
   return first_flow + number * 2 + side;
@@ -72,9 +72,9 @@ gateway::gateway(gateway_options options)
     : options_(std::move(options)), scratch_(std::make_unique<char[]>(scratch_bytes)) {}
 
 result<void> gateway::begin() {
-  const std::uint64_t descriptors = sys::raise_descriptor_limit(2 * flows_max + other_descriptors);
-  flows_max_ =
-      std::min(flows_max, (std::max(descriptors, other_descriptors + 2) - other_descriptors) / 2);
+  const std::size_t others = options_.listeners.size() + other_descriptors;
+  const std::uint64_t descriptors = sys::raise_descriptor_limit(2 * flows_max + others);
+  flows_max_ = std::min<std::size_t>(flows_max, (std::max(descriptors, others + 2) - others) / 2);
   PADDOCK_TRY(epoll_, sys::epoll_create());
   PADDOCK_TRY(resolved_event_, sys::eventfd());
   resolver_ = std::make_unique<resolver>(resolved_event_.get());
@@ -95,8 +95,21 @@ result<void> gateway::run() {
   PADDOCK_CHECK(begin());
   while (true) {
     PADDOCK_TRY(const bool goes_on, turn(flows_.empty() ? -1 : look_ms));
-    if (!goes_on) return {};
-    if (flush_asked_) report_flushed();
+    if (!goes_on) return deliver_rest();
+    if (flush_asked_ != 0) report_flushed();
+  }
+}
+
+/// The library has ended the commands. What they had sent still goes out, as it would without a
+/// program in between.
+result<void> gateway::deliver_rest() {
+  options_.listeners.clear();
+  sys::epoll_remove(epoll_.get(), options_.channel);
+  const std::int64_t deadline_ms = sys::monotonic_ms() + rest_ms_max;
+  while (true) {
+    std::erase_if(flows_, [](const auto& each) { return !each.second.what->has_rest(); });
+    if (flows_.empty() || sys::monotonic_ms() > deadline_ms) return {};
+    PADDOCK_CHECK(turn(look_ms));
   }
 }
 
@@ -112,31 +125,28 @@ result<bool> gateway::turn(std::int64_t timeout_ms) {
   return true;
 }
 
-/// Handles events until none is ready, so everything before the request is reported.
+/// Handles all events that are ready: the kernel hands them out in turn, so as many looks as it
+/// takes for everything that is waited for see each, however busy some are.
 void gateway::report_flushed() {
-  for (unsigned turns = 0; turns < flush_turns_max; ++turns) {
+  const std::size_t waited_for = 2 * flows_.size() + options_.listeners.size() + 2;
+  for (std::size_t looks = waited_for / ready_.size() + 1; looks > 0; --looks) {
     const auto count = sys::epoll_wait(epoll_.get(), ready_, 0);
-    if (!count) break;
-    bool any = false;
-    for (std::size_t i = 0; i < *count; ++i) {
-      if (ready_[i].key == channel_key) continue;
-      take(ready_[i]);
-      any = true;
-    }
-    if (!any) break;
+    if (!count || *count == 0) break;
+    for (std::size_t i = 0; i < *count; ++i)
+      if (ready_[i].key != channel_key) take(ready_[i]);
   }
   refusals_.clear();
-  flush_asked_ = false;
-  report({.kind = sys::egress_kind::flushed});
+  report({.kind = sys::egress_kind::flushed, .sent = std::exchange(flush_asked_, 0)});
 }
 
 /// False when it has ended.
 bool gateway::take_channel() {
   send_reports();
-  std::array<char, 16> request{};
-  const auto size = sys::recv_nowait(options_.channel, request);
+  sys::egress_flush request;
+  const auto size =
+      sys::recv_nowait(options_.channel, {reinterpret_cast<char*>(&request), sizeof request});
   if (!size) return size.error().os_errno == EAGAIN;
-  if (*size == 1 && request[0] == sys::egress_flush) flush_asked_ = true;
+  if (*size == sizeof request) flush_asked_ = request.number;
   return *size != 0;
 }
 
@@ -154,7 +164,7 @@ void gateway::take(const sys::readiness& what) {
   at.time_passed(now_ms_);
   if ((what.key - first_flow) % 2 == 0)
     at.inside_ready(what, scratch);
-  else
+  else if (at.outside() == held->second.registered[1]) // else it is of an earlier attempt
     at.outside_ready(what, scratch);
   after(number, held->second);
 }
@@ -174,7 +184,7 @@ void gateway::answer_names(int listener) {
 std::optional<destination> gateway::judge(const sys::endpoint& meant) {
   const std::string address = sys::inet_ntop(meant.address);
   if (meant.address.bytes[0] == 127) {
-    if (options_.hosts.allows_own(meant.port)) return destination{own_host, meant.port};
+    if (options_.hosts.allows_own(meant.port)) return destination{loopback_host, meant.port};
     return std::nullopt; // nobody listens there: the command's own loopback
   }
   if (const std::string host(names_.name_of(number_of(meant.address))); !host.empty()) {
@@ -223,7 +233,7 @@ void gateway::take_resolved() {
 }
 
 bool gateway::goes_by_proxy(const flow& of) const {
-  return options_.proxy_port != 0 && of.to().host != own_host;
+  return options_.proxy_port != 0 && of.to().host != loopback_host;
 }
 
 /// The addresses that may be connected to. The operator vouches for a proxy's address.
@@ -231,13 +241,13 @@ std::vector<sys::endpoint> gateway::usable(const flow& of,
                                            const std::vector<sys::ip_address>& found) {
   const bool is_proxy = goes_by_proxy(of);
   const std::uint16_t port = is_proxy ? options_.proxy_port : of.to().port;
-  const bool is_own = of.to().host == own_host;
+  const bool is_own = of.to().host == loopback_host;
   std::vector<sys::endpoint> out;
   for (const sys::ip_address& each : found) {
     const auto bytes = bytes_of(each);
     const bool is_open = sys::special_purpose_of(each).empty() && !sys::leads_to_this_machine(each);
     if (is_proxy || is_own ||
-        (!options_.hosts.denies(bytes) &&
+        (!options_.hosts.denies(bytes, of.to().port) &&
          (is_open || options_.hosts.may_lead_to(bytes, of.to().port))))
       out.push_back({each, port});
   }

@@ -52,6 +52,7 @@ private:
   };
 
   result<void> begin();
+  result<void> deliver_rest();
   result<bool> turn(std::int64_t timeout_ms);
   void take(const sys::readiness& what);
   bool take_channel();
@@ -81,7 +82,7 @@ private:
   std::array<sys::readiness, 64> ready_{};
   std::int64_t now_ms_ = 0;
   std::int64_t looked_ms_ = 0;
-  bool flush_asked_ = false;
+  std::uint64_t flush_asked_ = 0; ///< the number of the request; 0: none
   std::deque<sys::egress_event> unreported_;
   bool waits_for_library_ = false; ///< to read one
   bool is_full_ = false;           ///< too many wait

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "egress/http_guard.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
 #include <paddock/exec/host_list.hpp>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 
 namespace paddock::egress {
 namespace {
+
+using detail::equal_ignoring_ascii_case;
 
 constexpr std::size_t head_bytes_max = 64UL * 1024;
 constexpr std::size_t line_bytes_max = 4UL * 1024;
@@ -27,12 +30,6 @@ bool is_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            marks.find(c) != std::string_view::npos;
-  });
-}
-
-bool equals_folded(std::string_view a, std::string_view small) {
-  return std::ranges::equal(a, small, [](char x, char y) {
-    return (x >= 'A' && x <= 'Z' ? static_cast<char>(x - 'A' + 'a') : x) == y;
   });
 }
 
@@ -85,19 +82,19 @@ const char* note_field(std::string_view line, head_fields& seen) {
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return not_http;
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (equals_folded(name, "host")) {
+  if (equal_ignoring_ascii_case(name, "host")) {
     ++seen.hosts;
     seen.host = value;
-  } else if (equals_folded(name, "content-length")) {
+  } else if (equal_ignoring_ascii_case(name, "content-length")) {
     ++seen.lengths;
     seen.length = number_of(value, 10);
     if (!seen.length) return ambiguous;
-  } else if (equals_folded(name, "transfer-encoding")) {
+  } else if (equal_ignoring_ascii_case(name, "transfer-encoding")) {
     ++seen.codings;
-    seen.is_chunked = equals_folded(value, "chunked");
+    seen.is_chunked = equal_ignoring_ascii_case(value, "chunked");
     if (!seen.is_chunked) return ambiguous;
-  } else if (equals_folded(name, "upgrade")) {
-    seen.upgrades |= equals_folded(value, "websocket");
+  } else if (equal_ignoring_ascii_case(name, "upgrade")) {
+    seen.upgrades |= equal_ignoring_ascii_case(value, "websocket");
   }
   return nullptr;
 }
@@ -111,9 +108,9 @@ std::string kept_head(std::string_view head, bool has_body) {
     const std::string_view line = next_line(head);
     const auto colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
-    const bool is_offer = equals_folded(name, "upgrade") &&
-                          !equals_folded(trimmed(line.substr(colon + 1)), "websocket");
-    if (!is_offer && !(has_body && equals_folded(name, "connection")))
+    const bool is_offer = equal_ignoring_ascii_case(name, "upgrade") &&
+                          !equal_ignoring_ascii_case(trimmed(line.substr(colon + 1)), "websocket");
+    if (!is_offer && !(has_body && equal_ignoring_ascii_case(name, "connection")))
       kept.append(line).append(line_end);
   }
   return kept.append(has_body ? "Connection: close\r\n\r\n" : "\r\n");
@@ -155,7 +152,8 @@ const char* http_guard::take_some(std::string_view& bytes, std::string& forward)
     return nullptr;
   }
   case part::upgrading:
-    if (held_.size() + bytes.size() > upgrade_bytes_max) return not_http;
+    if (held_.size() + bytes.size() > upgrade_bytes_max)
+      return "got more than 64 KiB before it answered an upgrade";
     held_.append(bytes);
     bytes = {};
     return nullptr;
@@ -222,10 +220,12 @@ const char* http_guard::judge_head() {
   head_fields seen;
   while (!rest.empty())
     if (const char* wrong = note_field(next_line(rest), seen); wrong != nullptr) return wrong;
-  if (seen.hosts != 1 || !is_this_host(seen.host)) return other_host;
+  if (seen.hosts == 0) return "got a request without a Host";
+  if (seen.hosts > 1) return ambiguous;
+  if (!is_this_host(seen.host)) return other_host;
   if (seen.lengths + seen.codings > 1 || (is_old && seen.codings != 0)) return ambiguous;
   if (seen.upgrades && (!is_first_ || method != "GET" || seen.lengths + seen.codings != 0))
-    return "was asked to upgrade after the first request";
+    return "got an upgrade that is not the first request, or not a GET";
   is_first_ = false;
   left_ = seen.length.value_or(0);
   line_ = kept_head(head, seen.is_chunked || left_ != 0);
@@ -240,7 +240,7 @@ const char* http_guard::judge_target(std::string_view target) {
   constexpr std::string_view scheme = "http://";
   if (target.find_first_of(" \t") != std::string_view::npos || target.empty()) return not_http;
   if (target.front() == '/' || target == "*") return nullptr;
-  if (!equals_folded(target.substr(0, scheme.size()), scheme)) return other_host;
+  if (!equal_ignoring_ascii_case(target.substr(0, scheme.size()), scheme)) return other_host;
   target.remove_prefix(scheme.size());
   return is_this_host(target.substr(0, target.find_first_of("/?#"))) ? nullptr : other_host;
 }

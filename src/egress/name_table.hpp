@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Addresses that stand for names, out of 198.18.0.0/15, which is no network's own (RFC 2544). A
-// name keeps its address for as long as this lives.
+// Addresses for names, out of 198.18.0.0/15, which no network uses (RFC 2544). When there are very
+// many, the oldest name gives its address to the newest.
 
 #include <cstdint>
 #include <string>
@@ -14,14 +14,15 @@ namespace paddock::egress {
 
 class name_table {
 public:
-  /// The address of the name as a number; 0: there are no more.
+  /// The address of the name, as a number.
   [[nodiscard]] std::uint32_t address_of(const std::string& name);
-  /// Empty: it stands for none.
+  /// Empty: the address has no name.
   [[nodiscard]] std::string_view name_of(std::uint32_t address) const;
 
 private:
   std::unordered_map<std::string, std::uint32_t> addresses_;
-  std::vector<std::string_view> names_; ///< keys of the former
+  std::vector<std::string> names_; ///< by address
+  std::size_t next_ = 0;           ///< the place of the next name
 };
 
 } // namespace paddock::egress

@@ -24,9 +24,15 @@ using confine::filter::next;
 
 /// Beside those that no command may make.
 constexpr std::uint32_t denied[] = {
-    SYS_execve,        SYS_execveat,          SYS_kill,
-    SYS_tkill,         SYS_tgkill,            SYS_rt_sigqueueinfo,
-    SYS_rt_tgsigqueueinfo, SYS_pidfd_send_signal, SYS_truncate,
+    SYS_execve,
+    SYS_execveat,
+    SYS_kill,
+    SYS_tkill,
+    SYS_tgkill,
+    SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo,
+    SYS_pidfd_send_signal,
+    SYS_truncate,
 };
 
 /// The other filter has looked at the architecture.
@@ -45,8 +51,7 @@ bool deny_calls_of_commands() {
   std::array<sock_filter, confine::seccomp_filter_max> program{};
   const confine::filter_request request{.network = confine::network_access::all,
                                         .attributes = confine::file_attributes::fixed};
-  const std::size_t size =
-      confine::build_seccomp_filter(request, program.data(), program.size());
+  const std::size_t size = confine::build_seccomp_filter(request, program.data(), program.size());
   return size != 0 && sys::filter_system_calls({program.data(), size});
 }
 

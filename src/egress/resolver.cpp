@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "egress/resolver.hpp"
 
+#include "base/start_thread.hpp"
 #include "sys/gateway_socket.hpp"
 #include "sys/stream.hpp"
 
@@ -15,20 +16,14 @@ constexpr unsigned threads_max = 4;
 
 resolver::resolver(int event) : event_(event) {}
 
-/// Threads that look something up cannot be woken; the process ends without them.
-resolver::~resolver() {
-  const std::lock_guard guard(lock_);
-  ends_ = true;
-  wanted_.notify_all();
-  for (std::thread& each : threads_)
-    each.detach();
-}
-
 void resolver::ask(std::uint64_t key, std::string name) {
   const std::lock_guard guard(lock_);
   asked_.push_back({key, std::move(name)});
-  if (threads_.size() < threads_max && threads_.size() < asked_.size() + 1)
-    threads_.emplace_back([this] { work(); });
+  std::thread another;
+  if (threads_ < threads_max && start_thread(another, [this] { work(); })) {
+    another.detach();
+    ++threads_;
+  }
   wanted_.notify_one();
 }
 
@@ -44,11 +39,9 @@ std::vector<resolved> resolver::take() {
 }
 
 void resolver::work() {
-  sys::block_signals();
   std::unique_lock guard(lock_);
   while (true) {
-    wanted_.wait(guard, [this] { return ends_ || !asked_.empty(); });
-    if (ends_) return;
+    wanted_.wait(guard, [this] { return !asked_.empty(); });
     const asked next = std::move(asked_.front());
     asked_.pop_front();
     guard.unlock();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Looks names up as this machine does, on a few threads, because nothing can interrupt that.
+// Looks names up as this machine does, on a few threads, because nothing can interrupt getaddrinfo.
+// Lasts until the process ends, as they do.
 
 #include "sys/socket.hpp"
 
@@ -26,7 +27,6 @@ class resolver {
 public:
   /// `event` is raised when there is something to take.
   explicit resolver(int event);
-  ~resolver();
   resolver(const resolver&) = delete;
   resolver& operator=(const resolver&) = delete;
 
@@ -48,8 +48,7 @@ private:
   std::condition_variable wanted_;
   std::deque<asked> asked_;
   std::vector<resolved> done_;
-  bool ends_ = false;
-  std::vector<std::thread> threads_;
+  unsigned threads_ = 0;
 };
 
 } // namespace paddock::egress

@@ -65,9 +65,9 @@ inline constexpr std::string_view not_started = "not started";
 [[nodiscard]] confinement_report describe_unknown(const confinement_policy& policy,
                                                   std::string_view reason);
 
-/// That the layer file_system cannot be had in this workspace (is_of_system).
 /// Why commands that are to reach hosts by name cannot start.
 void tell_of_no_hosts(confinement_report& report, int os_errno);
+/// That the layer file_system cannot be had in this workspace (is_of_system).
 void tell_of_system_directory(confinement_report& report, const std::string& workspace);
 
 } // namespace paddock::confine

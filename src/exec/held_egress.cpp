@@ -150,7 +150,8 @@ std::vector<network_event> held_egress::since(std::uint64_t mark) {
   const std::uint64_t skipped = std::min(std::max(mark, first_), end()) - first_;
   std::vector<network_event> found(events_.begin() + static_cast<std::ptrdiff_t>(skipped),
                                    events_.end());
-  if (is_over_) found.push_back({.what = network_event::outcome::gateway_ended, .host = program_name});
+  if (is_over_)
+    found.push_back({.what = network_event::outcome::gateway_ended, .host = program_name});
   return found;
 }
 

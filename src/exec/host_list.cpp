@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sys/socket.hpp"
 
+#include <paddock/base/detail/ascii.hpp>
 #include <paddock/exec/detail/host_sets.hpp>
 #include <paddock/exec/host_list.hpp>
 
@@ -15,7 +16,7 @@ constexpr std::size_t host_bytes_max = 253; // RFC 1035, without the dot at the 
 constexpr std::size_t label_bytes_max = 63;
 constexpr std::size_t entries_max = 1'000;
 constexpr std::string_view own = "local";
-constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr std::array<std::uint8_t, 12> mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -32,42 +33,35 @@ bool is_label(std::string_view label) {
 }
 
 /// A last label that makes the whole an IPv4 address, as in 127.1 and 0x7f.1.
-bool is_number(std::string_view label) {
+bool ends_an_address(std::string_view label) {
   if (!label.starts_with("0x")) return std::ranges::all_of(label, is_digit);
   return std::ranges::all_of(label.substr(2),
                              [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
 }
 
-std::string folded(std::string_view text) {
-  std::string small(text);
-  for (char& c : small)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return small;
-}
-
 std::array<std::uint8_t, 16> as_v6(std::span<const std::uint8_t> address) {
   std::array<std::uint8_t, 16> out{};
-  if (address.size() == 4) std::ranges::copy(mapped, out.begin());
+  if (address.size() == 4) std::ranges::copy(mapped_prefix, out.begin());
   std::ranges::copy(address, address.size() == 4 ? out.begin() + 12 : out.begin());
   return out;
 }
 
 bool has_prefix(const std::array<std::uint8_t, 16>& address, const host_rule& rule) {
   // A network of IPv6 has no address of IPv4, though the form of all of them is in it.
-  const bool is_v4 = std::equal(mapped.begin(), mapped.end(), address.begin());
-  if (is_v4 && rule.prefix_bits < mapped.size() * 8) return false;
+  const bool is_v4 = std::equal(mapped_prefix.begin(), mapped_prefix.end(), address.begin());
+  if (is_v4 && rule.prefix_bits < mapped_prefix.size() * 8) return false;
   const unsigned bytes = rule.prefix_bits / 8U;
   const unsigned rest = rule.prefix_bits % 8U;
   if (!std::equal(address.begin(), address.begin() + bytes, rule.address.begin())) return false;
   return rest == 0 || ((address[bytes] ^ rule.address[bytes]) >> (8U - rest)) == 0;
 }
 
-bool is_of(const host_rule& rule, const std::array<std::uint8_t, 16>& address,
-           host_rule::verdict says) {
+bool matches_address(const host_rule& rule, const std::array<std::uint8_t, 16>& address,
+                     host_rule::verdict says) {
   return rule.to == host_rule::target::addresses && rule.says == says && has_prefix(address, rule);
 }
 
-bool is_meant(const host_rule& rule, std::string_view name) {
+bool matches_name(const host_rule& rule, std::string_view name) {
   switch (rule.to) {
   case host_rule::target::name:
     return name == rule.name;
@@ -83,7 +77,7 @@ bool is_meant(const host_rule& rule, std::string_view name) {
   return false;
 }
 
-bool is_at(const host_rule& rule, std::uint16_t port) {
+bool matches_port(const host_rule& rule, std::uint16_t port) {
   if (rule.port != 0) return rule.port == port;
   return rule.says == host_rule::verdict::deny || port == 80 || port == 443;
 }
@@ -93,6 +87,11 @@ std::optional<std::uint16_t> port_of(std::string_view text) {
   const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (why != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
   return port;
+}
+
+bool is_own_host(std::string_view text) {
+  return detail::equal_ignoring_ascii_case(text, "localhost") || text.starts_with("127.") ||
+         text == "::1";
 }
 
 /// "ADDRESS", "ADDRESS/BITS": false when it is neither.
@@ -154,12 +153,14 @@ std::string read_entry(std::string_view entry, host_rule& rule) {
   if (!is_url && !take_port(text, rule))
     return shown + "has no port from 1 to 65535 behind its colon";
   if (rule.port == 53) return shown + "names port 53, where commands ask for names: leave it out";
-  if (text == own) {
+  if (detail::equal_ignoring_ascii_case(text, own)) {
     if (rule.port == 0) return shown + "names no port: write local:PORT";
     rule.to = host_rule::target::own_port;
     return {};
   }
+  if (is_own_host(text)) return shown + "is this machine: write local:PORT";
   if (read_addresses(text, rule)) return {};
+  if (entry.find('[') != std::string_view::npos) return shown + "has brackets without an address";
   if (text == "*") {
     rule.to = host_rule::target::any_name;
     return {};
@@ -177,7 +178,7 @@ std::string read_entry(std::string_view entry, host_rule& rule) {
   return {};
 }
 
-std::string text_of(const host_rule& rule) {
+std::string entry_text(const host_rule& rule) {
   std::string said(rule.says == host_rule::verdict::deny ? "-" : "");
   switch (rule.to) {
   case host_rule::target::name:
@@ -193,8 +194,8 @@ std::string text_of(const host_rule& rule) {
     said += own;
     break;
   case host_rule::target::addresses: {
-    const bool is_v4 =
-        rule.prefix_bits >= 96 && std::equal(mapped.begin(), mapped.end(), rule.address.begin());
+    const bool is_v4 = rule.prefix_bits >= 96 &&
+                       std::equal(mapped_prefix.begin(), mapped_prefix.end(), rule.address.begin());
     sys::ip_address address{.kind =
                                 is_v4 ? sys::ip_address::family::v4 : sys::ip_address::family::v6};
     std::copy(rule.address.begin() + (is_v4 ? 12 : 0), rule.address.end(), address.bytes.begin());
@@ -211,26 +212,24 @@ std::string text_of(const host_rule& rule) {
 
 std::optional<std::string> folded_host_name(std::string_view name) {
   if (name.empty() || name.size() > host_bytes_max) return std::nullopt;
-  std::string small = folded(name);
-  std::string_view last;
-  for (std::string_view rest = small; last.data() == nullptr || !rest.empty();) {
+  std::string small(name);
+  std::ranges::transform(small, small.begin(), detail::ascii_lower);
+  std::string_view rest = small;
+  while (true) {
     const auto dot = rest.find('.');
-    last = rest.substr(0, dot);
-    if (!is_label(last)) return std::nullopt;
-    if (dot == std::string_view::npos) break;
+    const std::string_view label = rest.substr(0, dot);
+    if (!is_label(label)) return std::nullopt;
+    if (dot == std::string_view::npos)
+      return ends_an_address(label) ? std::nullopt : std::optional(small);
     rest.remove_prefix(dot + 1);
-    if (rest.empty()) return std::nullopt;
   }
-  if (is_number(last)) return std::nullopt;
-  return small;
 }
 
 std::string host_list::add(std::string_view list) {
   std::vector<host_rule> added;
-  for (std::string_view rest = list; !rest.empty();) {
-    const auto comma = rest.find(',');
-    const std::string_view entry = rest.substr(0, comma);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  for (std::size_t begin = 0, comma = 0; comma != std::string_view::npos; begin = comma + 1) {
+    comma = list.find(',', begin);
+    const std::string_view entry = list.substr(begin, comma - begin);
     if (entry.starts_with('@')) {
       const auto set =
           std::ranges::find(detail::host_sets, entry.substr(1), &detail::host_set::name);
@@ -246,7 +245,9 @@ std::string host_list::add(std::string_view list) {
     if (std::string wrong = read_entry(entry, rule); !wrong.empty()) return wrong;
     added.push_back(std::move(rule));
   }
-  if (added.empty()) return "the list names no host: write allow:HOST[:PORT],…";
+  if (std::ranges::none_of(
+          added, [](const host_rule& rule) { return rule.says == host_rule::verdict::allow; }))
+    return "the list allows nothing: write allow:HOST[:PORT],… before what it denies";
   if (rules_.size() + added.size() > entries_max)
     return "the list has more than " + std::to_string(entries_max) +
            " entries; name whole domains as *.example.org";
@@ -258,7 +259,7 @@ std::string host_list::add(std::string_view list) {
 bool host_list::knows(std::string_view name) const {
   bool allowed = false;
   for (const host_rule& rule : rules_) {
-    if (!is_meant(rule, name)) continue;
+    if (!matches_name(rule, name)) continue;
     if (rule.says == host_rule::verdict::allow)
       allowed = true;
     else if (rule.port == 0)
@@ -270,7 +271,7 @@ bool host_list::knows(std::string_view name) const {
 bool host_list::allows(std::string_view name, std::uint16_t port) const {
   bool allowed = false;
   for (const host_rule& rule : rules_) {
-    if (!is_at(rule, port) || !is_meant(rule, name)) continue;
+    if (!matches_port(rule, port) || !matches_name(rule, name)) continue;
     if (rule.says == host_rule::verdict::deny) return false;
     allowed = true;
   }
@@ -279,32 +280,34 @@ bool host_list::allows(std::string_view name, std::uint16_t port) const {
 
 bool host_list::allows(std::span<const std::uint8_t> address, std::uint16_t port) const {
   const auto wanted = as_v6(address);
-  return !denies(address) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
-    return is_of(rule, wanted, host_rule::verdict::allow) && is_at(rule, port);
+  return !denies(address, port) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return matches_address(rule, wanted, host_rule::verdict::allow) && matches_port(rule, port);
   });
 }
 
 bool host_list::may_lead_to(std::span<const std::uint8_t> address, std::uint16_t port) const {
   const auto wanted = as_v6(address);
-  return !denies(address) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
-    return is_of(rule, wanted, host_rule::verdict::allow) && (rule.port == 0 || rule.port == port);
+  return !denies(address, port) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return matches_address(rule, wanted, host_rule::verdict::allow) &&
+           (rule.port == 0 || rule.port == port);
   });
 }
 
-bool host_list::denies(std::span<const std::uint8_t> address) const {
+bool host_list::denies(std::span<const std::uint8_t> address, std::uint16_t port) const {
   const auto wanted = as_v6(address);
-  return std::ranges::any_of(
-      rules_, [&](const host_rule& rule) { return is_of(rule, wanted, host_rule::verdict::deny); });
+  return std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return matches_address(rule, wanted, host_rule::verdict::deny) && matches_port(rule, port);
+  });
 }
 
 bool host_list::allows_own(std::uint16_t port) const {
   const auto is_it = [&](const host_rule& rule) {
     return rule.to == host_rule::target::own_port && rule.port == port;
   };
-  const auto found = std::ranges::find_if(rules_, is_it);
-  return found != rules_.end() && std::ranges::none_of(rules_, [&](const host_rule& rule) {
-           return is_it(rule) && rule.says == host_rule::verdict::deny;
-         });
+  const auto is_denied = [&](const host_rule& rule) {
+    return is_it(rule) && rule.says == host_rule::verdict::deny;
+  };
+  return std::ranges::any_of(rules_, is_it) && std::ranges::none_of(rules_, is_denied);
 }
 
 std::vector<std::uint16_t> host_list::ports() const {
@@ -319,7 +322,7 @@ std::vector<std::uint16_t> host_list::ports() const {
 std::string host_list::text() const {
   std::string said;
   for (const host_rule& rule : rules_)
-    said.append(said.empty() ? "" : ",").append(text_of(rule));
+    said.append(said.empty() ? "" : ",").append(entry_text(rule));
   return said;
 }
 

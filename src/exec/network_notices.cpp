@@ -23,8 +23,13 @@ constexpr std::string_view wire_names[] = {
 
 using outcome = network_event::outcome;
 
-/// The rest of the sentence after the hosts.
-std::string_view common_text(outcome what) {
+/// What stands around the hosts in the sentence.
+struct sentence {
+  std::string_view before;
+  std::string_view after;
+};
+
+sentence sentence_for(outcome what) {
   switch (what) {
   case outcome::connected:
   case outcome::ended:
@@ -32,24 +37,24 @@ std::string_view common_text(outcome what) {
   case outcome::name_refused:
   case outcome::port_refused:
   case outcome::address_refused:
-    return "may not be reached by commands; a person can allow it by adding it to the list of "
-           "--network allow:";
+    return {"refused: ", "; a person can add it to the list of --network allow:"};
   case outcome::not_public:
-    return "leads to an address that is not public; a person can allow it by adding the address "
-           "to the list of --network allow:";
+    return {"refused, because the name leads to an address that is not public: ",
+            "; a person can add the address to the list of --network allow:"};
   case outcome::other_host:
-    return "was connected to but another host was asked for: the connection was closed";
+    return {"refused, because the request named another host: ", ""};
   case outcome::not_tls:
-    return "was sent no TLS greeting that names it: the connection was closed; list another port "
-           "for another protocol";
+    return {"refused, because at port 443 the TLS greeting has to name the host: ", ""};
   case outcome::bad_request:
-    return "was refused a request: the connection was closed";
+    return {"refused an HTTP request: ", ""};
   case outcome::not_found:
-    return "has no address that this machine can find";
+    return {"this machine cannot resolve ", ""};
   case outcome::unreachable:
-    return "does not answer";
+    return {"no answer from ", ""};
   case outcome::too_many:
-    return "was refused because commands have 1,024 connections open; close some";
+    return {"refused, because commands have too many connections open: ", "; close some"};
+  case outcome::gateway_ended:
+    return {"nobody can be reached any more, because of the end of ", "; run the command again"};
   }
   return {};
 }
@@ -72,19 +77,19 @@ std::vector<std::string> notices_of(const std::vector<network_event>& events) {
   std::vector<std::string> notices;
   for (std::size_t kind = 0; kind < std::size(wire_names); ++kind) {
     const auto what = static_cast<outcome>(kind);
-    const std::string_view common = common_text(what);
+    const sentence around = sentence_for(what);
     std::vector<std::string> hosts;
     for (const network_event& each : events)
       if (std::string text = shown(each);
           each.what == what && std::ranges::find(hosts, text) == hosts.end())
         hosts.push_back(std::move(text));
-    if (hosts.empty() || common.empty()) continue;
-    std::string notice = "network: ";
+    if (hosts.empty() || around.before.empty()) continue;
+    std::string notice = std::string("network: ").append(around.before);
     for (std::size_t i = 0; i < std::min(hosts.size(), hosts_shown_max); ++i)
       notice += (i == 0 ? "" : ", ") + hosts[i];
     if (hosts.size() > hosts_shown_max)
       notice += " and " + std::to_string(hosts.size() - hosts_shown_max) + " more";
-    notices.push_back(notice.append(" ").append(common));
+    notices.push_back(notice.append(around.after));
   }
   return notices;
 }

@@ -18,8 +18,8 @@ void name_this_process(const char* name) noexcept;
 /// process of this user may trace this one. False when privileges could be gained.
 [[nodiscard]] bool drop_privileges() noexcept;
 
-/// Every other file is out of reach, and none can be changed; nor can abstract sockets and processes
-/// outside be reached from Linux 6.12 on. False where the kernel has no Landlock.
+/// Every other file is out of reach, and none can be changed; nor can abstract sockets and
+/// processes outside be reached from Linux 6.12 on. False where the kernel has no Landlock.
 bool allow_only_reading(std::span<const std::string> paths) noexcept;
 
 /// Applies a filter of system calls to this thread and those that it starts.

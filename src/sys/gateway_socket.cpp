@@ -3,6 +3,7 @@
 
 #include "sys/call.hpp"
 
+#include <resolv.h>
 #include <sys/socket.h>
 
 #include <arpa/inet.h>
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <resolv.h>
 
 namespace paddock::sys {
 

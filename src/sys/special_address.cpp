@@ -107,7 +107,7 @@ std::string_view judge_v6(bytes address) {
 
 std::string_view special_purpose_of(const ip_address& address) noexcept {
   return address.kind == ip_address::family::v4 ? judge_v4(bytes(address.bytes).first(4))
-                                                     : judge_v6(address.bytes);
+                                                : judge_v6(address.bytes);
 }
 
 } // namespace paddock::sys

@@ -31,7 +31,7 @@ HOSTS = {
     "both.example.org": "11.0.0.11 11.0.0.10",  # the first refuses port 9000
 }
 SERVED = {"11.0.0.10", "11.0.0.11", "11.0.0.12", RESOLVER}
-seen = {"requests": [], "names": [], "greetings": []}
+seen = {"requests": [], "names": [], "greetings": [], "swallowed": []}
 
 
 def answer(question):
@@ -143,12 +143,28 @@ def serve_echo():
         threading.Thread(target=talk, args=(echo.accept()[0],), daemon=True).start()
 
 
+def serve_sink():
+    """Takes what is sent, and says nothing."""
+    sink = socket.create_server(("", 9001))
+
+    def swallow(client):
+        size = 0
+        while data := client.recv(1 << 16):
+            size += len(data)
+        seen["swallowed"].append(size)
+    while True:
+        threading.Thread(target=swallow, args=(sink.accept()[0],), daemon=True).start()
+
+
 class Capture:
     """Every packet that has arrived, taken from the wire."""
 
     def __init__(self, name):
         self.wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        self.wire.setsockopt(socket.SOL_SOCKET, 33, 256 << 20)  # SO_RCVBUFFORCE
+        try:
+            self.wire.setsockopt(socket.SOL_SOCKET, 33, 256 << 20)  # SO_RCVBUFFORCE, for root
+        except PermissionError:
+            self.wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         self.wire.bind((name, 0))
         self.wire.setblocking(False)
 
@@ -180,7 +196,7 @@ def main(folder):
     for address in SERVED:
         subprocess.run(["ip", "addr", "add", address + "/32", "dev", "lo"], check=True)
     capture = Capture("w0")
-    for serve in (serve_names, serve_echo):
+    for serve in (serve_names, serve_sink, serve_echo):
         threading.Thread(target=serve, daemon=True).start()
     serve_http(folder)
     print("ready", flush=True)

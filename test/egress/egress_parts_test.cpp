@@ -173,7 +173,8 @@ TEST(HttpGuard, HasBounds) {
       passed("POST / HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\n\r\n" +
                  std::string(5000, '1'),
              4096),
-      "POST / HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nrefused");
+      "POST / HTTP/1.1\r\nHost: code.example.org\r\nTransfer-Encoding: chunked\r\nConnection: "
+      "close\r\n\r\nrefused");
   EXPECT_EQ(passed("POST / HTTP/1.1\r\nHost: code.example.org\r\nContent-Length: "
                    "99999999999999999999\r\n\r\n",
                    999),
@@ -200,6 +201,28 @@ TEST(DnsStub, AnswersWithAnAddressThatLasts) {
   // Nothing of another kind, so that nobody waits for it.
   EXPECT_EQ(answer_question(question_for("\4code\7example\3org", 28), hosts, names).bytes.size(),
             asked.size());
+}
+
+TEST(NameTable, GivesTheOldestAddressToTheNewestName) {
+  name_table names;
+  const std::uint32_t first = names.address_of("a");
+  for (int i = 0; i < 19'999; ++i)
+    (void)names.address_of(std::to_string(i));
+  EXPECT_EQ(names.name_of(first), "a");
+  EXPECT_EQ(names.address_of("b"), first);
+  EXPECT_EQ(names.name_of(first), "b");
+  EXPECT_NE(names.address_of("a"), first);
+  EXPECT_EQ(names.name_of(names.address_of("a")), "a");
+}
+
+TEST(DnsStub, ReportsOnlyQuestionsForAddresses) {
+  host_list hosts;
+  ASSERT_THAT(hosts.add("*.example.org"), IsEmpty());
+  name_table names;
+  const std::string other = "\5other\7example\3net";
+  EXPECT_EQ(answer_question(question_for(other, 28), hosts, names).refused, "other.example.net");
+  for (const unsigned type : {12U, 33U, 16U}) // PTR, SRV, TXT
+    EXPECT_EQ(answer_question(question_for(other, type), hosts, names).refused, "");
 }
 
 TEST(DnsStub, KnowsNoOtherName) {
@@ -236,13 +259,38 @@ TEST(DnsStub, SurvivesAnyQuestion) {
 }
 
 TEST(SpecialAddress, IsNoneOfThePublicInternet) {
-  for (const char* const text : {"0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.31.255.255", "192.168.1.1",
-                                 "192.0.2.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "255.255.255.255",
-                                 "168.63.129.16", "::", "::1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "fe80::1", "fc00::1", "fd00:ec2::254",
-                                 "ff02::1", "2001::1", "2001:db8::1", "2002:a00:1::1", "3fff::1", "5f00::1"})
+  for (const char* const text : {"0.0.0.0",
+                                 "10.1.2.3",
+                                 "100.64.0.1",
+                                 "127.0.0.1",
+                                 "169.254.169.254",
+                                 "172.31.255.255",
+                                 "192.168.1.1",
+                                 "192.0.2.1",
+                                 "198.18.0.1",
+                                 "198.19.255.255",
+                                 "198.51.100.1",
+                                 "203.0.113.1",
+                                 "224.0.0.1",
+                                 "255.255.255.255",
+                                 "168.63.129.16",
+                                 "::",
+                                 "::1",
+                                 "::ffff:10.0.0.1",
+                                 "64:ff9b::a00:1",
+                                 "fe80::1",
+                                 "fc00::1",
+                                 "fd00:ec2::254",
+                                 "ff02::1",
+                                 "2001::1",
+                                 "2001:db8::1",
+                                 "2002:a00:1::1",
+                                 "3fff::1",
+                                 "5f00::1"})
     EXPECT_NE(sys::special_purpose_of(*sys::inet_pton(text)), "") << text;
-  for (const char* const text : {"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.128.0.1", "172.32.0.1", "198.20.0.1", "223.255.255.255",
-                                 "2606:4700::1111", "2a00:1450::1", "2001:4860:4860::8888", "64:ff9b::808:808"})
+  for (const char* const text : {"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.128.0.1",
+                                 "172.32.0.1", "198.20.0.1", "223.255.255.255", "2606:4700::1111",
+                                 "2a00:1450::1", "2001:4860:4860::8888", "64:ff9b::808:808"})
     EXPECT_EQ(sys::special_purpose_of(*sys::inet_pton(text)), "") << text;
 }
 

@@ -85,11 +85,14 @@ TEST(HostList, ComparesAddressesByTheirBits) {
   EXPECT_TRUE(list_of("[2001:db8::/32]:443").allows(v6, 443));
   EXPECT_TRUE(list_of("[::/0]").allows(v6, 443));
   EXPECT_FALSE(list_of("[::/0]").allows(inner, 443));
-  EXPECT_FALSE(list_of("*,-[::/0]").denies(inner));
+  EXPECT_FALSE(list_of("*,-[::/0]").denies(inner, 443));
   EXPECT_TRUE(list_of("2001:db8::").allows(v6, 443));
   EXPECT_FALSE(list_of("10.0.0.0/8,-10.1.0.0/16").allows(inner, 443));
-  EXPECT_TRUE(list_of("*,-10.1.0.0/16").denies(inner));
-  EXPECT_FALSE(list_of("*").denies(inner));
+  EXPECT_TRUE(list_of("*,-10.1.0.0/16").denies(inner, 443));
+  EXPECT_FALSE(list_of("*").denies(inner, 443));
+  EXPECT_TRUE(list_of("10.0.0.0/8,-10.1.2.3:22").allows(inner, 443));
+  EXPECT_FALSE(list_of("10.0.0.0/8:22,-10.1.2.3:22").allows(inner, 22));
+  ;
 }
 
 TEST(HostList, ListensAtWhatIsNamed) {
@@ -100,14 +103,20 @@ TEST(HostList, ListensAtWhatIsNamed) {
 }
 
 TEST(HostList, IsWrittenSoThatItIsReadAgain) {
-  const host_list list = list_of("a.example.org:22,*.b.example,-*.c.b.example,*,10.0.0.0/8:80,"
-                                 "[2001:db8::/32],local:5432,@go,@github");
+  const host_list list =
+      list_of("a.example.org:22,LOCAL:99,*.B.example,-*.c.b.example,*,10.0.0.0/8:80,"
+              "[2001:db8::/32],local:5432,@go,@github");
   EXPECT_EQ(list_of(list.text()), list) << list.text();
 }
 
 TEST(HostList, SaysWhatIsNoEntry) {
   constexpr std::pair<std::string_view, std::string_view> rows[] = {
-      {"", "names no host"},
+      {"", "is no host"},
+      {"a.example.org,", "is no host"},
+      {"-a.example.org", "allows nothing"},
+      {"[a.example.org]:443", "brackets"},
+      {"localhost:80", "write local:PORT"},
+      {"127.0.0.1:5432", "write local:PORT"},
       {",a.example.org", "is no host"},
       {"https://a.example.org", "is no host"},
       {"a.example.org/path", "is no host"},
@@ -118,7 +127,7 @@ TEST(HostList, SaysWhatIsNoEntry) {
       {"*example.org", "is no host"},
       {"a_b.example.org", "is no host"},
       {"-", "is no host"},
-      {"127.1", "is no host"},
+      {"127.1", "local:PORT"},
       {"0x7f.1", "is no host"},
       {"2130706433", "is no host"},
       {"0x7f000001", "is no host"},

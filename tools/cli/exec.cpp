@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -93,10 +94,18 @@ struct finished {
   int exit_code;
 };
 
+/// Of a connection that the other side keeps open there is none.
+bool has_end(const std::vector<network_event>& events, const network_event& begin) {
+  return std::ranges::any_of(events, [&](const network_event& each) {
+    return each.what == network_event::outcome::ended && each.host == begin.host &&
+           each.port == begin.port;
+  });
+}
+
 void write_network(mcp::json_writer& out, const std::vector<network_event>& events) {
   out.key("network").begin_array();
   for (const network_event& each : events) {
-    if (each.what == network_event::outcome::connected) continue; // it has ended since
+    if (each.what == network_event::outcome::connected && has_end(events, each)) continue;
     out.begin_object()
         .member("host", encode_name(each.host))
         .key("port")
@@ -245,13 +254,13 @@ int run_exec(const exec_options& options) {
   progress.make_room({});
   if (!done) return code;
   const command_outcome& outcome = done->outcome;
+  if (options.learns_network) complain(exec_command, learned_from(outcome.network));
   if (options.json) {
     print_json(*done);
     return code;
   }
   for (const std::string& each : notices_of(outcome))
     complain(exec_command, each);
-  if (options.learns_network) complain(exec_command, learned_from(outcome.network));
   if (outcome.ended == ending::timed_out) {
     std::array<char, 32> seconds{};
     (void)std::snprintf(seconds.data(), seconds.size(), "%g", options.timeout_s);
@@ -281,8 +290,8 @@ subcommand add_exec(CLI::App& app) {
   add_network_options(*parser, options->place.confinement);
   parser
       ->add_flag("--learn-network", options->learns_network,
-                 "Let the command reach every public host, and print the list of --network allow: "
-                 "that it needed")
+                 "Let the command reach every public host at ports 22, 80 and 443, and print the "
+                 "list of --network allow: that it needed")
       ->excludes(parser->get_option("--network"));
   parser
       ->add_option("--read", options->place.confinement.read_paths,
@@ -306,6 +315,7 @@ subcommand add_exec(CLI::App& app) {
                                        "Run even if some confinement layers are unavailable");
   parser->add_flag("--host", options->host, "Run without confinement")
       ->excludes(best_effort)
+      ->excludes(parser->get_option("--learn-network"))
       ->excludes(parser->get_option("--protect"))
       ->excludes(parser->get_option("--unprotect"));
   parser->add_flag("--json", options->json, "Print one JSON object when the command has ended");

@@ -59,12 +59,19 @@ std::string check_extension(const std::string& text) {
   return fit(text, shown_characters_max) + " is no extension; write .md or .md,.txt";
 }
 
-std::string check_proxy(std::string& given) {
+std::string check_proxy(const std::string& given) {
   host_list one;
-  const bool is_place = given.find_first_of(",*@/-[") == std::string::npos || given.find('-') > 0;
-  if (is_place && one.add(given).empty() && one.rules().size() == 1 && one.rules()[0].port != 0)
-    return {};
-  return fit(given, shown_characters_max) + " is no HOST:PORT, as proxy.example.org:3128";
+  if (one.add(given).empty() && one.rules().size() == 1) {
+    const host_rule& rule = one.rules().front();
+    const bool is_host = rule.to == host_rule::target::name ||
+                         (rule.to == host_rule::target::addresses && rule.prefix_bits == 128 &&
+                          given.find_first_of("/[") == std::string::npos);
+    if (is_host && rule.port != 0 && rule.says == host_rule::verdict::allow) return {};
+  }
+  const bool is_here = given.starts_with("localhost:") || given.starts_with("127.0.0.1:");
+  if (is_here && one.add("local" + given.substr(given.find(':'))).empty()) return {};
+  return fit(given, shown_characters_max) +
+         " is no proxy; write HOST:PORT, as proxy.example.org:3128, without http:// and a password";
 }
 
 std::string check_variable(const std::string& name) {
@@ -106,7 +113,7 @@ void add_network_options(CLI::App& app, confinement_cli& target) {
   app.add_option("--egress-proxy", target.egress_proxy,
                  "Reach the hosts of --network allow: by this proxy")
       ->type_name("HOST:PORT")
-      ->check(CLI::Validator(check_proxy, ""))
+      ->check(CLI::Validator([](const std::string& given) { return check_proxy(given); }, ""))
       ->group(seldom_used);
 }
 

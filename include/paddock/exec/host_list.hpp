@@ -53,7 +53,8 @@ struct host_rule {
 /// The entries of one policy.
 class host_list {
 public:
-  /// Adds the entries of `list`, or none: then returns what to write instead of the first bad entry.
+  /// Adds the entries of `list`, or none: then returns what to write instead of the first bad
+  /// entry.
   [[nodiscard]] std::string add(std::string_view list);
 
   /// Nothing is allowed.
@@ -68,8 +69,8 @@ public:
   [[nodiscard]] bool allows(std::span<const std::uint8_t> address, std::uint16_t port) const;
   /// Whether a name may lead to the address though it is not public.
   [[nodiscard]] bool may_lead_to(std::span<const std::uint8_t> address, std::uint16_t port) const;
-  /// Whether no name may lead to it.
-  [[nodiscard]] bool denies(std::span<const std::uint8_t> address) const;
+  /// Whether no name may lead to it at that port.
+  [[nodiscard]] bool denies(std::span<const std::uint8_t> address, std::uint16_t port) const;
   /// Whether it is a `local:PORT`.
   [[nodiscard]] bool allows_own(std::uint16_t port) const;
   /// The ports that commands may reach anywhere, with 22, 80 and 443, whose use is always noticed;

@@ -2,6 +2,7 @@
 // Which URLs are understood, and which addresses may be connected to.
 #include "mcp/client/http/http_message.hpp"
 #include "mcp/client/http/transfer/address_policy.hpp"
+#include "sys/special_address.hpp"
 #include "mcp/client/http/transfer/url.hpp"
 #include "mcp/protocol/header_value.hpp"
 #include "support/matchers.hpp"
@@ -60,7 +61,7 @@ TEST(address_policy, public_addresses) {
                            "::ffff:8.8.8.8",
                            "::8.8.8.8",
                            "2001:0:808:808:0:0:f7f7:f7f7"})
-    EXPECT_THAT(not_public_because(address(text)), IsEmpty()) << text;
+    EXPECT_THAT(sys::special_purpose_of(address(text)), IsEmpty()) << text;
 }
 
 TEST(address_policy, addresses_that_are_not_public) {
@@ -122,7 +123,7 @@ TEST(address_policy, addresses_that_are_not_public) {
       {"2001:0:808:808:0:0:3f57:fefe", "private"},
   };
   for (const auto& c : cases)
-    EXPECT_THAT(not_public_because(address(c.text)), HasSubstr(c.what)) << c.text;
+    EXPECT_THAT(sys::special_purpose_of(address(c.text)), HasSubstr(c.what)) << c.text;
 }
 
 host_resolver always(std::vector<std::string> texts) {

@@ -2,6 +2,7 @@
 #include "mcp/client/http/transfer/http_transfer.hpp"
 
 #include "mcp/client/http/transfer/address_policy.hpp"
+#include "sys/special_address.hpp"
 #include "sys/syscall.hpp"
 
 #include <algorithm>
@@ -212,7 +213,7 @@ curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr
   sys::restore_scope(address->addr, t.origin_.addresses);
   const auto to = sys::address_of(address->addr);
   const std::string_view what = t.origin_.allowed == address_policy::any ? ""
-                                : to                                     ? not_public_because(*to)
+                                : to                                     ? sys::special_purpose_of(*to)
                                                                          : "unknown";
   if (!what.empty()) {
     t.denied_ = "the host " + t.origin_.to.host + " has an address that is " + std::string(what) +
