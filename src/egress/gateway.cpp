@@ -14,7 +14,7 @@ namespace paddock::egress {
 namespace {
 
 constexpr std::size_t flows_max = 1'024;
-constexpr std::size_t other_descriptors = 64; // those of getaddrinfo, and our own
+constexpr std::size_t other_descriptors = 64; // for getaddrinfo, and our own
 constexpr std::size_t scratch_bytes = 256UL * 1024;
 constexpr std::size_t question_bytes_max = 4UL * 1024;
 constexpr std::size_t questions_at_once = 64;

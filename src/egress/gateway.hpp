@@ -39,7 +39,7 @@ class gateway {
 public:
   explicit gateway(gateway_options options);
 
-  /// Returns when the other end of the channel closes. Errors: those of epoll and sockets.
+  /// Returns when the other end of the channel closes. Errors: of epoll and sockets.
   result<void> run();
 
 private:

@@ -14,9 +14,8 @@ class http_guard {
 public:
   http_guard(std::string host, std::uint16_t port) : host_(std::move(host)), port_(port) {}
 
-  /// Takes what the client sends, and adds to `forward` what may be sent on. What is wrong with it,
-  /// as the end of a sentence that begins with the host; null: nothing. Then it is not called
-  /// again.
+  /// Takes bytes from the client and appends those that may go on to `forward`. Returns the
+  /// problem, or null; not to be called after a problem.
   [[nodiscard]] const char* take(std::string_view bytes, std::string& forward);
   /// Takes bytes from the server: it decides whether an upgrade happens. Client bytes that waited
   /// for the decision are then judged and appended to `forward`; returns as take does.

@@ -22,7 +22,7 @@ using confine::filter::eperm;
 using confine::filter::filter_program;
 using confine::filter::next;
 
-/// Beside those that no command may make.
+/// In addition to the calls denied to commands.
 constexpr std::uint32_t denied[] = {
     SYS_execve,
     SYS_execveat,

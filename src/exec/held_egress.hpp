@@ -33,7 +33,7 @@ public:
 
   /// Readable when there are events; -1 when there will be none. Any thread, as the next ones.
   [[nodiscard]] int news();
-  /// Reads pending events, and returns those that no other call has returned. Until then commands
+  /// Reads pending events, and returns each one once. Until then commands
   /// begin no more than a few connections.
   [[nodiscard]] std::vector<network_event> take_new();
   /// A position among the events: later ones come after it.

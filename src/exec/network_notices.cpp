@@ -23,7 +23,7 @@ constexpr std::string_view wire_names[] = {
 
 using outcome = network_event::outcome;
 
-/// What stands around the hosts in the sentence.
+/// The words around the hosts.
 struct sentence {
   std::string_view before;
   std::string_view after;

@@ -32,19 +32,19 @@ own_loopback receive(int channel, std::vector<file_descriptor>& listeners) {
   while (!made.network) {
     std::array<pollfd, 1> event{{{channel, POLLIN, 0}}};
     if (const auto ready = sys::poll(event, answer_ms_max); !ready || *ready == 0) return made;
-    sys::loopback_answer told{};
+    sys::loopback_answer answer{};
     file_descriptor passed;
     const auto size =
-        sys::recv_nowait(channel, {reinterpret_cast<char*>(&told), sizeof told}, passed);
-    if (!size || *size != sizeof told) return made;
-    if (told.os_errno != 0 || !passed) {
-      made.os_errno = told.os_errno != 0 ? told.os_errno : EMFILE;
+        sys::recv_nowait(channel, {reinterpret_cast<char*>(&answer), sizeof answer}, passed);
+    if (!size || *size != sizeof answer) return made;
+    if (answer.os_errno != 0 || !passed) {
+      made.os_errno = answer.os_errno != 0 ? answer.os_errno : EMFILE;
       return made;
     }
-    if (told.part == sys::loopback_part::listener)
+    if (answer.part == sys::loopback_part::listener)
       listeners.push_back(std::move(passed));
     else
-      (told.part == sys::loopback_part::user ? made.user : made.network) = std::move(passed);
+      (answer.part == sys::loopback_part::user ? made.user : made.network) = std::move(passed);
   }
   made.os_errno = 0;
   return made;
@@ -113,7 +113,7 @@ bool is_for_now(int os_errno) {
   return std::ranges::find(causes, os_errno) != causes.end();
 }
 
-/// Moves those that nobody uses to `gone`, the least lately used first.
+/// Moves unused ones to `gone`, the least lately used first.
 void make_room(std::vector<kept_loopback>& all, std::vector<kept_loopback>& gone) {
   for (auto at = all.begin(); all.size() >= loopbacks_max && at != all.end();) {
     if (at->what.use_count() != 1) {

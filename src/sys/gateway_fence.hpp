@@ -22,7 +22,7 @@ void name_this_process(const char* name) noexcept;
 /// processes outside be reached from Linux 6.12 on. False where the kernel has no Landlock.
 bool allow_only_reading(std::span<const std::string> paths) noexcept;
 
-/// Applies a filter of system calls to this thread and those that it starts.
+/// Applies a filter of system calls to this thread and its future children.
 [[nodiscard]] bool filter_system_calls(std::span<sock_filter> program) noexcept;
 
 } // namespace paddock::sys
