@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "egress/flow.hpp"
 
-#include "egress/client_hello.hpp"
 #include "sys/stream.hpp"
 
 #include <paddock/exec/host_list.hpp>
@@ -107,12 +106,30 @@ void flow::take_from_inside(std::string_view bytes) {
     greeting_.append(bytes);
     return greet();
   }
+  if (second_ && !second_->is_over()) {
+    if (!second_->take(bytes, to_outside_)) refuse_second();
+    return;
+  }
   if (!guard_) return pass_on(bytes, false);
   if (const char* wrong = guard_->take(bytes, to_outside_); wrong != nullptr) {
     const std::string& other = guard_->asked_for();
     refuse(other.empty() ? sys::egress_kind::bad_request : sys::egress_kind::other_host,
            other.empty() ? wrong : other);
   }
+}
+
+void flow::refuse_second() {
+  const std::string& other = second_->asked_for();
+  refuse(other.empty() ? sys::egress_kind::not_tls : sys::egress_kind::other_host, other);
+}
+
+/// Client bytes that waited for the answer go on, or the connection is refused: then false.
+bool flow::take_answer(std::string_view bytes) {
+  if (second_ && !second_->answered(bytes, to_outside_)) refuse_second();
+  if (guard_)
+    if (const char* wrong = guard_->answered(bytes, to_outside_); wrong != nullptr)
+      refuse(sys::egress_kind::bad_request, wrong);
+  return stage_ != stage::over;
 }
 
 void flow::greet() {
@@ -127,9 +144,11 @@ void flow::greet() {
   hello said = read_client_hello(greeting_);
   if (said.state == hello_state::incomplete && greeting_.size() < 2 * hello_bytes_max) return;
   if (said.state == hello_state::named && folded_host_name(said.name) == to_.host) {
-    to_outside_ = std::exchange(greeting_, {});
+    const std::string sent = std::exchange(greeting_, {});
+    to_outside_ = sent.substr(0, said.bytes);
+    second_.emplace(to_.host);
     stage_ = stage::resolving;
-    return;
+    return take_from_inside(std::string_view(sent).substr(said.bytes));
   }
   if (said.state == hello_state::named)
     return refuse(sys::egress_kind::other_host, std::move(said.name));
@@ -233,9 +252,7 @@ void flow::read_side(bool from_inside, std::span<char> scratch) {
   received_ += bytes.size();
   pass_on(bytes, true);
   if (stage_ == stage::over) return;
-  if (guard_)
-    if (const char* wrong = guard_->answered(bytes, to_outside_); wrong != nullptr)
-      return refuse(sys::egress_kind::bad_request, wrong);
+  if (!take_answer(bytes)) return;
   write_side(true);
   if (stage_ == stage::relaying && !to_outside_.empty()) write_side(false);
 }

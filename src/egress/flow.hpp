@@ -4,6 +4,7 @@
 // One connection of a command: checks the greeting, connects outside, relays both ways. Never
 // blocks; the gateway calls it when a side is ready.
 
+#include "egress/client_hello.hpp"
 #include "egress/http_guard.hpp"
 #include "exec/protocol/egress_protocol.hpp"
 #include "sys/gateway_socket.hpp"
@@ -66,6 +67,8 @@ public:
 private:
   void pass_on(std::string_view bytes, bool to_inside);
   void take_from_inside(std::string_view bytes);
+  bool take_answer(std::string_view bytes);
+  void refuse_second();
   void greet();
   void refuse_greeting();
   void try_next();
@@ -79,6 +82,7 @@ private:
   file_descriptor outside_;
   destination to_;
   std::optional<http_guard> guard_;
+  std::optional<second_hello> second_;
   stage stage_ = stage::greeting;
   std::string greeting_; ///< bytes not judged yet
   std::string to_outside_;

@@ -341,6 +341,31 @@ class Attacks(Network):
         self.python("h = hello('code.example.org'); print(send('code.example.org', [h[:1], h[1:50], h[50:]]))")
         self.assertEqual(["code.example.org"], world.take()["greetings"])  # the control, in pieces
 
+    def test_a_second_greeting(self):
+        """A server that is offered no key it can use asks for another greeting, and goes by the name in that."""
+        done = self.python("""
+            def vector(content, size): return len(content).to_bytes(size, 'big') + content
+            def extension(kind, content): return kind.to_bytes(2, 'big') + vector(content, 2)
+            def greeting(name, keys):
+                extensions = (extension(0, vector(b'\\0' + vector(name, 2), 2)) + extension(10, b'\\0\\2\\0\\x17') +
+                              extension(13, b'\\0\\2\\4\\3') + extension(43, b'\\2\\3\\4') + extension(51, vector(keys, 2)))
+                body = b'\\3\\3' + bytes(32) + vector(bytes(32), 1) + b'\\0\\2\\x13\\1\\1\\0' + vector(extensions, 2)
+                return b'\\x16\\3\\1' + vector(b'\\1' + vector(body, 3), 2)
+            # The generator of P-256.
+            key = bytes.fromhex('0017004104' '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296'
+                                '4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5')
+            for name in [b'code.example.org', b'other.example.org']:
+                with to('code.example.org') as s:
+                    s.sendall(greeting(b'code.example.org', b''))
+                    print(s.recv(1 << 16)[:1])
+                    s.sendall(greeting(name, key))
+                    try: print(s.recv(1 << 16)[:1])
+                    except OSError as e: print(e)
+            """)
+        self.assertEqual(3, done.stdout.count("b'\\x16'"), done)
+        self.assertIn("code.example.org:443 (other.example.org) was connected to but another host", done.stderr)
+        self.assertEqual(["code.example.org"] * 3, world.take()["greetings"])
+
     def test_requests(self):
         done, _ = self.quiet(f"""
             for name, pieces in {HTTP_ATTACKS}.items():

@@ -86,6 +86,7 @@ TEST(ClientHello, IsRefusedWhereTwoCouldReadItInTwoWays) {
       {"a length beyond the end", record(hello_with(name.substr(0, 3) + "\xff" + name.substr(4)))},
       {"bytes behind the extensions",
        record("\1" + vector_of(hello_with(name).substr(4) + "x", 3))},
+      {"bytes behind it in its record", record(hello_with(name) + "x")},
       {"an empty record", record("") + record(hello_with(name))},
       {"another record first", "\x15\3\1" + vector_of("\1", 2)},
       {"another message", record("\2" + hello_with(name).substr(1))},
@@ -96,6 +97,41 @@ TEST(ClientHello, IsRefusedWhereTwoCouldReadItInTwoWays) {
   for (const auto& [title, bytes] : rows)
     EXPECT_EQ(read_client_hello(bytes).state, hello_state::other) << title;
   EXPECT_EQ(read_client_hello(record(hello_with(other_extension))).state, hello_state::unnamed);
+}
+
+/// What goes on behind the first message of what is sent in pieces, before and after the answer.
+std::string passed_behind(std::string_view sent, std::string_view answer, std::size_t piece) {
+  second_hello second("code.example.org");
+  std::string forward;
+  const std::string_view early = sent.substr(0, sent.size() / 2);
+  if (!second.take(early, forward)) return forward + "refused";
+  EXPECT_EQ(forward, ""); // before there is an answer
+  for (std::size_t at = 0; at < answer.size(); at += piece)
+    if (!second.answered(answer.substr(at, piece), forward)) return forward + "refused";
+  for (std::size_t at = early.size(); at < sent.size(); at += piece)
+    if (!second.take(sent.substr(at, piece), forward)) return forward + "refused";
+  return forward;
+}
+
+TEST(SecondHello, NamesTheSameHostWhereTheServerAsksForIt) {
+  const std::string retry = record("\2" + number(80, 3) + "\3\3" +
+                                   "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\2\x1e\x65\xb8\x91"
+                                   "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\7\x9e\x09\xe2\xc8\xa8\x33\x9c" +
+                                   std::string(46, 's'));
+  const std::string other_answer = record("\2" + number(80, 3) + std::string(80, 's'));
+  const std::string change = "\x14\3\3" + vector_of("\1", 2);
+  const std::string early = "\x17\3\3" + vector_of("early data", 2);
+  const std::string good = record(hello_with(name_extension("code.example.org")));
+  const std::string bad = record(hello_with(name_extension("other.example.org")));
+  for (const std::size_t piece : {1UL, 7UL, 1000UL}) {
+    EXPECT_EQ(passed_behind(change + early + good + "more", retry, piece),
+              change + early + good + "more");
+    EXPECT_EQ(passed_behind(change + early + bad, retry, piece), change + early + "refused");
+    EXPECT_EQ(passed_behind(record(hello_with(other_extension)), retry, piece), "refused");
+    EXPECT_EQ(passed_behind("\x18" + bad, retry, piece), "refused");
+    EXPECT_EQ(passed_behind(early + bad, other_answer, piece), early + bad); // it is encrypted
+    EXPECT_EQ(passed_behind(early + bad, "\x15", piece), early + bad);
+  }
 }
 
 /// What goes on of what is sent in pieces of that many bytes; "refused" behind it when it ends so.
