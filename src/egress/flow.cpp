@@ -21,8 +21,9 @@ constexpr std::int64_t connect_ms_max = 10'000;
 constexpr std::int64_t next_ms = 2'000;
 /// A connection without traffic.
 constexpr std::int64_t idle_ms_max = 60 * 60 * 1'000;
-/// A connection with one side closed.
-constexpr std::int64_t half_open_ms_max = 5 * 60 * 1'000;
+/// A connection with one side closed, or to a host that reads nothing: then nothing shows that the
+/// command is gone.
+constexpr std::int64_t stalled_ms_max = 5 * 60 * 1'000;
 constexpr std::size_t proxy_answer_bytes_max = 16UL * 1024;
 /// Buffered for a side that does not read, before reading from the other stops.
 constexpr std::size_t held_bytes_max = 256UL * 1024;
@@ -316,7 +317,8 @@ void flow::time_passed(std::int64_t now_ms) {
     if (waited > connect_ms_max) refuse(sys::egress_kind::unreachable, "the proxy does not answer");
     break;
   case stage::relaying:
-    if (waited > (inside_done_ || outside_done_ ? half_open_ms_max : idle_ms_max))
+    if (waited >
+        (inside_done_ || outside_done_ || !to_outside_.empty() ? stalled_ms_max : idle_ms_max))
       refuse(sys::egress_kind::ended);
     break;
   case stage::over:

@@ -363,7 +363,7 @@ class Attacks(Network):
                     except OSError as e: print(e)
             """)
         self.assertEqual(3, done.stdout.count("b'\\x16'"), done)
-        self.assertIn("code.example.org:443 (other.example.org) was connected to but another host", done.stderr)
+        self.assertIn("named another host: code.example.org:443 (other.example.org)", done.stderr)
         self.assertEqual(["code.example.org"] * 3, world.take()["greetings"])
 
     def test_requests(self):

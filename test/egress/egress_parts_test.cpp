@@ -5,13 +5,20 @@
 
 #include "egress/client_hello.hpp"
 #include "egress/dns_stub.hpp"
+#include "egress/flow.hpp"
 #include "egress/http_guard.hpp"
 #include "sys/special_address.hpp"
+#include "sys/stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
 #include <string>
+#include <vector>
 
 namespace paddock::egress {
 namespace {
@@ -114,10 +121,11 @@ std::string passed_behind(std::string_view sent, std::string_view answer, std::s
 }
 
 TEST(SecondHello, NamesTheSameHostWhereTheServerAsksForIt) {
-  const std::string retry = record("\2" + number(80, 3) + "\3\3" +
-                                   "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\2\x1e\x65\xb8\x91"
-                                   "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\7\x9e\x09\xe2\xc8\xa8\x33\x9c" +
-                                   std::string(46, 's'));
+  const std::string retry =
+      record("\2" + number(80, 3) + "\3\3" +
+             "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\2\x1e\x65\xb8\x91"
+             "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\7\x9e\x09\xe2\xc8\xa8\x33\x9c" +
+             std::string(46, 's'));
   const std::string other_answer = record("\2" + number(80, 3) + std::string(80, 's'));
   const std::string change = "\x14\3\3" + vector_of("\1", 2);
   const std::string early = "\x17\3\3" + vector_of("early data", 2);
@@ -292,6 +300,28 @@ TEST(DnsStub, SurvivesAnyQuestion) {
     }
   EXPECT_THAT(answer_question(question_for("\xc0\x0c", 1), hosts, names).bytes.substr(3, 1),
               "\x81"); // a pointer
+}
+
+TEST(Flow, EndsWhereTheOtherSideReadsNothing) {
+  const file_descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::listen(listener.get(), 1), 0);
+  const sys::endpoint to{*sys::inet_pton("127.0.0.1"), sys::local_endpoint(listener.get())->port};
+  auto command = *sys::socketpair(SOCK_STREAM);
+  flow at(std::move(command.first), {"code.example.org", to.port}, 0);
+  at.connect_to({to}, false);
+  std::array<pollfd, 1> outside{{{at.outside(), POLLOUT, 0}}};
+  ASSERT_EQ(*sys::poll(outside, 10'000), 1U);
+  std::vector<char> scratch(64UL * 1024);
+  at.outside_ready({.writable = true}, scratch);
+  const std::string sent(scratch.size(), 'x');
+  while (at.inside_interest().read) {
+    (void)sys::send_nowait(command.second.get(), sent).has_value();
+    at.inside_ready({.readable = true}, scratch);
+  }
+  at.time_passed(240'000);
+  EXPECT_EQ(at.now(), flow::stage::relaying);
+  at.time_passed(360'000);
+  EXPECT_EQ(at.now(), flow::stage::over);
 }
 
 TEST(SpecialAddress, IsNoneOfThePublicInternet) {
