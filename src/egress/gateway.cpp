@@ -135,6 +135,7 @@ void gateway::report_flushed() {
     for (std::size_t i = 0; i < *count; ++i)
       if (ready_[i].key != channel_key) take(ready_[i]);
   }
+  if (is_full_) return; // once the library has read
   refusals_.clear();
   report({.kind = sys::egress_kind::flushed, .sent = std::exchange(flush_asked_, 0)});
 }

@@ -97,11 +97,13 @@ bool held_egress::take_one() {
     flushed_ = std::max(flushed_, event.sent);
     return true;
   }
-  events_.push_back(event_of(event));
-  if (events_.size() > remembered_max) {
-    events_.pop_front();
-    ++first_;
-  }
+  events_.push_back({next_++, event_of(event)});
+  if (events_.size() <= remembered_max) return true;
+  // However many connections there are, they hide no refusal.
+  const auto at = std::ranges::find_if(events_, [](const numbered& each) {
+    return each.what.what <= network_event::outcome::ended;
+  });
+  events_.erase(at == events_.end() ? events_.begin() : at);
   return true;
 }
 
@@ -114,9 +116,14 @@ std::vector<network_event> held_egress::take_new() {
   const std::lock_guard guard(lock_);
   while (take_one()) {
   }
-  const std::uint64_t skipped = std::max(new_, first_) - first_;
-  new_ = end();
-  return {events_.begin() + static_cast<std::ptrdiff_t>(skipped), events_.end()};
+  return events_from(std::exchange(new_, next_));
+}
+
+std::vector<network_event> held_egress::events_from(std::uint64_t number) const {
+  std::vector<network_event> found;
+  for (const numbered& each : events_)
+    if (each.number >= number) found.push_back(each.what);
+  return found;
 }
 
 /// Never waits with the lock: others have commands to look after.
@@ -141,15 +148,13 @@ void held_egress::wait_for_flush() {
 std::uint64_t held_egress::mark() {
   wait_for_flush();
   const std::lock_guard guard(lock_);
-  return end();
+  return next_;
 }
 
 std::vector<network_event> held_egress::since(std::uint64_t mark) {
   wait_for_flush();
   const std::lock_guard guard(lock_);
-  const std::uint64_t skipped = std::min(std::max(mark, first_), end()) - first_;
-  std::vector<network_event> found(events_.begin() + static_cast<std::ptrdiff_t>(skipped),
-                                   events_.end());
+  std::vector<network_event> found = events_from(mark);
   if (is_over_)
     found.push_back({.what = network_event::outcome::gateway_ended, .host = program_name});
   return found;

@@ -48,13 +48,18 @@ private:
 
   bool take_one();
   void wait_for_flush();
-  [[nodiscard]] std::uint64_t end() const { return first_ + events_.size(); }
 
   sys::child_process program_;
   file_descriptor channel_;
   std::mutex lock_; ///< of all below
-  std::deque<network_event> events_;
-  std::uint64_t first_ = 0; ///< the number of the first that is still remembered
+  struct numbered {
+    std::uint64_t number = 0;
+    network_event what;
+  };
+  [[nodiscard]] std::vector<network_event> events_from(std::uint64_t number) const;
+
+  std::deque<numbered> events_;
+  std::uint64_t next_ = 0;  ///< the number of the next one
   std::uint64_t new_ = 0;   ///< of the first that take_new has not returned
   std::uint64_t asked_ = 0; ///< the number of the last flush
   std::uint64_t flushed_ = 0;

@@ -567,7 +567,7 @@ open('end', 'w').close()
             running.send_signal(signal.SIGCONT)
             events = json.loads(running.stdout.read())["network"]
         self.assertEqual(900, len({event["host"] for event in events if event["outcome"] == "addressRefused"}))
-        self.assertEqual("other.example.org", events[-1]["host"])
+        self.assertIn("other.example.org", {event["host"] for event in events})
 
     def test_a_server(self):
         """It tells its model what may be reached, and the operator what was."""
