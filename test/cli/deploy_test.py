@@ -69,7 +69,8 @@ def check_build():
             missing = [source for source in words[:-1] if not (project / source).exists()]
             assert not missing, f"COPY of what is not there: {missing}"
     built = set(re.findall(r"(?<=\s)tools/[a-z-]+(?=\s|$)", next(rest for _, rest in instructions() if "meson setup" in rest)))
-    taken = {path.removeprefix("/build/") for path in re.findall(r"--from=build (/build/\S+)", containerfile)}
+    copied = re.findall(r"--from=build ((?:/build/\S+ )+)", containerfile)
+    taken = {path.removeprefix("/build/") for paths in copied for path in paths.split()}
     assert built == taken, (built, taken)
     options = set(re.findall(r"-D([a-z_]+)=", containerfile))
     own = set(re.findall(r"(?m)^option\('(\w+)'", (project / "meson_options.txt").read_text()))

@@ -31,8 +31,8 @@ TEST(Refusals, LookNoFurtherThanTheCallMay) {
   const auto ended = mcp::refusal_of(content, steps, made.error(), "edits", bounds);
   EXPECT_FALSE(ended.nearest.has_value());
   EXPECT_EQ(ended.edit, looked.edit);
-  EXPECT_EQ(ended.words, "edits[1].oldText does not occur; no time was left to look for what is "
-                         "like it; search the file for the place; nothing was changed");
+  EXPECT_EQ(ended.words, "edits[1].oldText does not occur; there was no time left to look for "
+                         "similar text; search the file for the place; nothing was changed");
 }
 
 } // namespace

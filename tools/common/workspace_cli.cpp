@@ -106,12 +106,12 @@ void add_network_options(CLI::App& app, confinement_cli& target) {
   };
   app.add_option("--network",
                  "Let commands reach none, loopback (one of their own; the default where the "
-                 "system has it), the hosts of a list (allow:code.example.org,*.example.net:443,"
-                 "@npm; docs/network.md), or all (the network)")
+                 "system has it), the hosts of a list (allow:HOST[:PORT],… or a set as @npm; see "
+                 "docs/network.md), or all (the network)")
       ->type_name("{none,loopback,allow:HOSTS,all}")
       ->check(CLI::Validator(read, ""));
   app.add_option("--egress-proxy", target.egress_proxy,
-                 "Reach the hosts of --network allow: by this proxy")
+                 "Use this proxy to reach the hosts of --network allow:")
       ->type_name("HOST:PORT")
       ->check(CLI::Validator([](const std::string& given) { return check_proxy(given); }, ""))
       ->group(seldom_used);
