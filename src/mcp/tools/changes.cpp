@@ -10,6 +10,7 @@
 
 #include <paddock/exec/command.hpp>
 #include <paddock/file/change_set.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/path/protected_names.hpp>
 #include <paddock/text/patch.hpp>
 
