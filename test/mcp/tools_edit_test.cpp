@@ -356,7 +356,7 @@ TEST_F(tools_edit, a_change_depends_on_the_hash_that_is_given) {
     EXPECT_EQ("stale", with("f", "880553fca8fcea95").error());
     for (const char* wrong : {"8", "880553fca8fcea9", "880553FCA8FCEA94", "main@880553fca8fcea94"}) {
       EXPECT_EQ("invalid_argument", with("f", wrong).error()) << wrong;
-      EXPECT_THAT(with("f", wrong).message(), StartsWith("f: ifHash is not a hash")) << wrong;
+      EXPECT_THAT(with("f", wrong).message(), testing::StartsWith("f: ifHash is not a hash")) << wrong;
     }
     EXPECT_EQ("a\nb\nc\n", tree.content("f"));
     EXPECT_EQ("not_found", with("absent", hash_of_abc).error());

@@ -376,12 +376,12 @@ TEST_F(tools_search, a_page_has_at_most_thirty_thousand_bytes) {
   tree.directory("deep");
   for (int i = 0; i < 800; ++i)
     tree.file("deep/a_rather_long_name_of_a_file_that_is_found_" + std::to_string(i), "needle\n");
-  const std::pair<const char*, std::string> searches[] = {
+  const std::pair<const char*, std::string> paged[] = {
       {"searchText", R"({"pattern":"needle","limit":5000,"literal":true)"},
       {"searchText", R"({"pattern":"needle","limit":5000,"literal":true,"output":"files")"},
       {"searchText", R"({"pattern":"needle","limit":5000,"literal":true,"output":"counts")"},
       {"findFiles", R"({"glob":"*","limit":5000)"}};
-  for (const auto& [tool, arguments] : searches) {
+  for (const auto& [tool, arguments] : paged) {
     SCOPED_TRACE(tool + arguments);
     const auto first = call(tool, arguments + "}");
     ASSERT_FALSE(first.failed) << first.json;

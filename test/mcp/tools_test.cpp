@@ -438,8 +438,11 @@ void check_integers(const mcp::tool& of, const std::vector<mcp::parameter>& tabl
                         *each.value <= p.maximum.value_or(INT64_MAX);
       const std::string place = in_array ? "[0] must be an integer" : " must be an integer";
       EXPECT_EQ(!fits, said.find(place) != said.npos) << of.name << arguments << said;
-      if (!fits) EXPECT_THAT(said, HasSubstr(", not " + std::string(each.said))) << arguments;
-      if (!fits && p.minimum) EXPECT_THAT(said, HasSubstr(std::to_string(*p.minimum))) << arguments;
+      if (fits) continue;
+      EXPECT_THAT(said, HasSubstr(", not " + std::string(each.said))) << arguments;
+      if (p.minimum) {
+        EXPECT_THAT(said, HasSubstr(std::to_string(*p.minimum))) << arguments;
+      }
     }
   }
 }
