@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -85,6 +86,12 @@ result<file_descriptor> place_of_caller(const filtered_call& call, int fd) {
   auto made = openat(AT_FDCWD, path.c_str(), O_PATH);
   if (!made && made.error().os_errno == ENOENT && fd != AT_FDCWD) return failure(EBADF, "openat");
   return made;
+}
+
+result<std::uint64_t> file_bytes_max_of_caller(const filtered_call& call) {
+  rlimit limit{};
+  if (::prlimit(call.caller, RLIMIT_FSIZE, nullptr, &limit) != 0) return failure(errno, "prlimit");
+  return limit.rlim_cur;
 }
 
 result<file_descriptor> descriptor_of_caller(const filtered_call& call, int fd) {

@@ -39,12 +39,15 @@ result<std::string> text_of_caller(const filtered_call& call, std::uint64_t addr
 /// What the caller has open as `fd`, or its working directory for AT_FDCWD, by a descriptor for its
 /// place alone (O_PATH).
 result<file_descriptor> place_of_caller(const filtered_call& call, int fd);
+/// The size beyond which the caller makes no file longer (RLIMIT_FSIZE). Errors: those of
+/// prlimit(2).
+result<std::uint64_t> file_bytes_max_of_caller(const filtered_call& call);
 /// The caller's descriptor, for this process. Errors: EBADF, permission_denied.
 result<file_descriptor> descriptor_of_caller(const filtered_call& call, int fd);
 
 // --- of what a descriptor stands for, also one for its place alone
-/// Access and change. Times are now (UTIME_NOW), as they are
-/// (UTIME_OMIT), or nanoseconds below a second.
+/// Access and change. Times are now (UTIME_NOW), as they are (UTIME_OMIT), or nanoseconds below a
+/// second.
 struct file_times {
   std::array<std::int64_t, 2> seconds{};
   std::array<std::int64_t, 2> nanoseconds{};

@@ -61,6 +61,14 @@ os.truncate('f', 2); print(os.stat('f').st_size)
 try: os.truncate('.', 2)
 except OSError as e: print(e.errno)
 ")py",
+      R"py(echo 123 > f; python3 -c "
+import os, resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (9, 9))
+for size in (9, 10, 1 << 40, 2):
+  try: os.truncate('f', size)
+  except OSError as e: print(e.errno)
+  print(os.stat('f').st_size)
+")py",
       R"py(rm -f p; python3 -c "
 import os
 f = os.open('p', os.O_RDWR | os.O_CREAT)

@@ -149,6 +149,7 @@ struct change {
   file_descriptor place;
   sys::file_times times{};
   std::string name{}, value{};
+  std::uint64_t bytes_max = 0; ///< of a size
 };
 
 result<change> read_change(const sys::filtered_call& call, const form& of) {
@@ -162,6 +163,9 @@ result<change> read_change(const sys::filtered_call& call, const form& of) {
   }
   if (of.does == what::set_attribute) {
     PADDOCK_TRY(asked.value, attribute_value(call, of));
+  }
+  if (of.does == what::size) {
+    PADDOCK_TRY(asked.bytes_max, sys::file_bytes_max_of_caller(call));
   }
   return asked;
 }
@@ -177,6 +181,15 @@ result<void> set_owner(int place, std::uint32_t user, std::uint32_t group) {
   if ((user != as_it_is && user != own.user) || (group != as_it_is && group != own.group))
     return error{error_code::permission_denied, EPERM, "owner"};
   return sys::chown_place(place, user, group);
+}
+
+/// The kernel would apply the bound of this process, not the caller's.
+result<void> set_size(int place, const file_status& status, std::int64_t size,
+                      std::uint64_t bytes_max) {
+  const auto bytes = static_cast<std::uint64_t>(size);
+  if (size >= 0 && bytes > status.size && bytes > bytes_max)
+    return error{error_code::too_large, EFBIG, "size"};
+  return sys::truncate_place(place, size);
 }
 
 result<void> apply(const sys::filtered_call& call, const form& of, const change& asked,
@@ -195,7 +208,8 @@ result<void> apply(const sys::filtered_call& call, const form& of, const change&
   case what::remove_attribute:
     return sys::remove_attribute_of_place(place, asked.name.c_str());
   case what::size:
-    return sys::truncate_place(place, static_cast<std::int64_t>(argument(call, of.value)));
+    return set_size(place, status, static_cast<std::int64_t>(argument(call, of.value)),
+                    asked.bytes_max);
   }
   return {};
 }
