@@ -93,7 +93,7 @@ std::string remedy_for_namespaces(int os_errno) {
          "container refuses";
 }
 
-/// Only of a program that belongs to it is said that it is not there.
+/// ENOENT means that paddock-egress is missing: no namespace fails with it.
 std::string remedy_for_loopback(int os_errno) {
   if (os_errno != ENOENT) return remedy_for_namespaces(os_errno);
   return "copy paddock-egress to where paddock-exec-helper is, from the build (tools/) or the "
@@ -117,7 +117,7 @@ struct step_remedy {
 constexpr step_remedy step_remedies[] = {
     {step::paths, "name paths that exist and that this user can reach"},
     {step::session_scratch, "let this user make namespaces, or directories in /tmp"},
-    {step::landlock_paths, "use a kernel with Landlock (5.13 or later)"},
+    {step::landlock_paths, "use a kernel with Landlock (5.13 or later; for MCP servers of skills 6.2 or later)"},
     {step::landlock_signals, "use a kernel with Landlock (6.12 or later)"},
     {step::signal_broker, "run it where no other program listens to its system calls"},
     {step::attributes, "use a kernel with seccomp filters"},

@@ -54,7 +54,7 @@ sentence sentence_for(outcome what) {
   case outcome::too_many:
     return {"refused, because commands have too many connections open: ", "; close some"};
   case outcome::gateway_ended:
-    return {"nobody can be reached any more, because of the end of ", "; run the command again"};
+    return {"no host can be reached any more, because ", " has ended; run the command again"};
   }
   return {};
 }

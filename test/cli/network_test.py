@@ -498,7 +498,7 @@ class Relay(Network):
         command, relay = self.running("print('ready', flush=True); input(); to('code.example.org', 9000)")
         os.kill(relay, 9)
         said = command.communicate("\n")[1]
-        self.assertIn("network: nobody can be reached any more, because of the end of paddock-egress; run the command again", said)
+        self.assertIn("network: no host can be reached any more, because paddock-egress has ended; run the command again", said)
         self.assertIn("b'x'", self.python("print(send('code.example.org', b'x', 9000))").stdout)
 
     def test_bytes_of_a_command_that_has_ended_arrive(self):
