@@ -278,8 +278,7 @@ result<void> store::impl::recover() {
     record.put_aside(failed_record_name);
   else if (!run.is_clear())
     (void)record.end().has_value();
-  if (!why.empty())
-    short_of = "an interrupted restore could not be completed: " + why;
+  if (!why.empty()) short_of = "an interrupted restore could not be completed: " + why;
   owes_look = true;
   // Whose it was its mark says. One without is put down to the agent.
   const bool is_persons = std::ranges::any_of(others.cut_short, [](const journal_record& each) {

@@ -139,12 +139,12 @@ struct store::impl {
                                                 ///< the offset of what contradicts it
   std::uint64_t start = 0;                      ///< 0: not started
   bool is_started = false;
-  bool lacks_start = false;        ///< the disk was full when it was to be recorded
-  bool has_lost_past = false;      ///< the journal was cut or removed, and no call has said so yet
-  std::uint64_t store_bytes = 0;   ///< what the files of the store have together
-  std::string trouble;             ///< the last failure of the store, as a sentence
-  bool has_complained = false;     ///< in this operation
-  std::string short_of;            ///< a restore that could not be completed
+  bool lacks_start = false;      ///< the disk was full when it was to be recorded
+  bool has_lost_past = false;    ///< the journal was cut or removed, and no call has said so yet
+  std::uint64_t store_bytes = 0; ///< what the files of the store have together
+  std::string trouble;           ///< the last failure of the store, as a sentence
+  bool has_complained = false;   ///< in this operation
+  std::string short_of;          ///< a restore that could not be completed
   std::function<std::string()> after_moves;
   bool owes_look = false;          ///< entries were moved, and `after_moves` was not called since
   bool is_full = false;            ///< something found no room

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// One JSON line per finished tool call, appended to a file.
+// One JSON line for each finished tool call, and for each begin, end and refusal of a connection to
+// a host by name, appended to a file.
 
 #include <paddock/exec/network_event.hpp>
 #include <paddock/mcp/server.hpp>

@@ -263,8 +263,8 @@ int run_apply(const command_options& options) {
   const root* const workspace = found->workspace.get();
   const auto patch = read_patch(options.patch);
   if (!patch) return usage;
-  // A plan for what is half done would not fit what is undone; the obstacle is told
-  // below.
+  // A plan for what is half done would not fit what is undone. If that fails, apply_changes says
+  // why.
   std::string ended;
   if (!options.dry_run)
     (void)mcp::end_interrupted_change(*workspace, state_directory(options), ended);

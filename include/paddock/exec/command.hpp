@@ -196,8 +196,8 @@ struct command_outcome {
   /// Repositories in the workspace that somebody removed meanwhile, but for what is protected in
   /// them.
   std::vector<std::string> emptied;
-  /// With network_reach::hosts: its connections and refusals, the last 2,000, and
-  /// also of concurrent commands in this workspace.
+  /// With network_reach::hosts: its connections and refusals, the last 2,000, and those of
+  /// concurrent commands in this workspace.
   std::vector<network_event> network;
   confinement_report confinement; ///< what was enforced, and what was not
   /// Nothing of the command has called link(2). False also where nobody knows: without

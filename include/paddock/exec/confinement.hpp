@@ -130,8 +130,8 @@ struct confinement_policy {
   host_list hosts{};
   /// HOST:PORT of a proxy with CONNECT, through which paddock-egress connects; empty: directly.
   std::string egress_proxy{};
-  /// Called once for each connection and refusal in the workspace, on the thread of one of the
-  /// commands that run there. Must not throw.
+  /// Called once for each begin, end and refusal of a connection in the workspace, on the thread of
+  /// one of the commands that run there. Must not throw.
   std::function<void(const network_event&)> on_network{};
 
   /// Lets the command trace its own processes, as debuggers and leak checkers do; nothing of those

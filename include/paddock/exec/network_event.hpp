@@ -18,19 +18,19 @@ namespace paddock {
 
 /// X(name, wire name): how a connection ended, or why there is none.
 #define PADDOCK_NETWORK_OUTCOMES(X)                                                                \
-  X(connected, "connected")            /* and open still */                                        \
+  X(connected, "connected")            /* and still open */                                        \
   X(ended, "ended")                    /* after `sent` and `received` bytes */                     \
   X(name_refused, "nameRefused")       /* the name is not listed */                                \
   X(port_refused, "portRefused")       /* the name is, but not at this port */                     \
   X(address_refused, "addressRefused") /* an address without a name, which is not listed */        \
   X(not_public, "notPublic")           /* the name leads to `detail` */                            \
-  X(other_host, "otherHost")           /* the connection asked for `detail` in its place */        \
-  X(not_tls, "notTls")                 /* at port 443 something else than TLS was sent */          \
-  X(bad_request, "badRequest")         /* at port 80 a request that is not clear: `detail` */      \
+  X(other_host, "otherHost")           /* the connection asked for `detail` instead */             \
+  X(not_tls, "notTls")                 /* at port 443 something other than TLS was sent */         \
+  X(bad_request, "badRequest")         /* at port 80 an ambiguous request: `detail` */             \
   X(not_found, "notFound")             /* this machine finds no address for it */                  \
   X(unreachable, "unreachable")        /* no address answers; perhaps `detail` says why */         \
   X(too_many, "tooMany")               /* there are too many connections at once */                \
-  X(gateway_ended, "gatewayEnded")     /* paddock-egress has ended: nobody is reached any more */
+  X(gateway_ended, "gatewayEnded")     /* paddock-egress has ended: no host is reached any more */
 
 struct network_event {
   enum class outcome : std::uint8_t {

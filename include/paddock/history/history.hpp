@@ -145,9 +145,9 @@ public:
   /// read-only for a person's look.
   [[nodiscard]] std::shared_ptr<const root> workspace() const;
 
-  /// Before all others. The look that ends a restore, also one that a killed process has left: for
-  /// what links lead to now (end_moves in command.hpp). It returns clauses for a person; it may not
-  /// use the store.
+  /// Sets the look that ends a restore, also one that a killed process has left: at what links lead
+  /// to now (end_moves in command.hpp). It returns clauses for a person, and may not use the store.
+  /// To be set before the first operation.
   void after_moves(std::function<std::string()> look);
 
   /// Reads what is not held yet. For a thread in the background; other members may be called.

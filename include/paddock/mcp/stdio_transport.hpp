@@ -7,9 +7,9 @@
 /// declares that it may block, or is seen to run for some milliseconds, keeps its thread, and
 /// another one reads on: pings and cancellations are answered while any number of tools run.
 /// Threads are made when needed, up to a bound; beyond it calls wait in a bounded queue. Up to 256
-/// calls that only wait (`call::only_waits`) have threads beside those. No more is read while that
-/// is full, while the client does not read its answers, or while the calls under way came in lines
-/// of more than 32 MiB together (twice message_in_bytes_max). Responses may be out of order.
+/// calls that only wait (`call::only_waits`) have threads beside those. No more is read while the
+/// queue is full, while the client does not read its answers, or while the calls under way came in
+/// lines of more than 32 MiB together (twice message_in_bytes_max). Responses may be out of order.
 ///
 /// Guaranteed: lines out are whole, whoever writes them; memory is bounded; an idle connection
 /// never wakes. Not guaranteed: that a handler which ignores `call::cancelled()` is stopped. After

@@ -126,7 +126,8 @@ enum class hint_reader : std::uint8_t { model, person };
 [[nodiscard]] std::string command_hint(const root& root, const command& run,
                                        const command_outcome& o, hint_reader reader);
 /// Sets environment variables of package managers, unless they are set: without a network they use
-/// their caches and fail at once, and with a list of hosts they do not retry a refused one for long.
+/// their caches and fail at once, and with a list of hosts they do not retry a refused one for
+/// long.
 void adapt_to_network(command& run);
 
 /// What keeps commands from running, or from writing the workspace, as a sentence about them.

@@ -39,7 +39,7 @@ enum class near_miss_kind : std::uint8_t {
 struct near_miss {
   near_miss_kind kind = near_miss_kind::similar;
   std::uint64_t line_index = 0; ///< the first of the place, from 0
-  std::string found;      ///< the place: whole lines, cut behind `found_bytes_max`
+  std::string found;            ///< the place: whole lines, cut behind `found_bytes_max`
   /// The first line of the old text that differs from the place, and its number there, from 0;
   /// empty when none does (they are at another line, or the kind is already_applied).
   std::string wanted;

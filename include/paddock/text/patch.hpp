@@ -51,9 +51,9 @@ struct patch_hunk {
   std::optional<std::uint64_t> line_index{};
   /// Lines that precede the hunk, in this order (`@@ class X` of the second format).
   std::vector<std::string_view> anchors{};
-  bool is_at_end = false;        ///< nothing follows in the file, as the patch says
-  bool has_pairs = false;        ///< its head ends with CRLF, so its lines' ends say nothing
-  bool has_crs = true;           ///< the patch has a CR somewhere; without, they may be lost
+  bool is_at_end = false;           ///< nothing follows in the file, as the patch says
+  bool has_pairs = false;           ///< its head ends with CRLF, so its lines' ends say nothing
+  bool has_crs = true;              ///< the patch has a CR somewhere; without, they may be lost
   std::size_t patch_line_index = 0; ///< from 0, for messages
 };
 

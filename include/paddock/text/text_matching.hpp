@@ -5,9 +5,10 @@
 ///
 /// `exact` is byte for byte, CRLF being the same as LF. `white_space` has to be asked for, and
 /// applies if `exact` finds nothing: whole lines then match if they differ only in blanks and tabs,
-/// at their beginning, at their end, or in their number between two words. A blank never matches
-/// none, nor a line break. There must be exactly one such place, even if the caller allows more;
-/// and text of nothing but white space matches nowhere.
+/// at their beginning, at their end, or in their number between two words. Two words have
+/// white space between them in both or in neither, and a line break is no blank. There must be
+/// exactly one such place, even if the caller allows more; and text of nothing but white space
+/// matches nowhere.
 ///
 /// The span of the old text is replaced: where it begins or ends without white space, the white
 /// space of the file stays. New lines are indented as the file is, if the lines that matched show

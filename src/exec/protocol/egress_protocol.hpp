@@ -5,8 +5,8 @@
 // starts it with
 //   paddock-egress CHANNEL HOSTS PROXY LISTENER...
 // where HOSTS is sealed memory with host_list::text(), PROXY is HOST:PORT or empty, and the others
-// are descriptors, too. It sends an egress_event for each connection and refusal, until the library closes
-// the channel. It answers an egress_flush after all earlier ones.
+// are descriptors, too. It sends an egress_event for each connection and refusal, until the library
+// closes the channel. It answers an egress_flush after all earlier ones.
 
 #include <cstdint>
 
@@ -33,8 +33,8 @@ enum class egress_kind : std::uint32_t {
 struct egress_event {
   egress_kind kind = egress_kind::flushed;
   std::uint16_t port = 0;
-  char host[254] = {};   ///< a name or an address, with a NUL
-  char detail[164] = {}; ///< the other host, or the problem; with a NUL
+  char host[254] = {};    ///< a name or an address, with a NUL
+  char detail[164] = {};  ///< the other host, or the problem; with a NUL
   std::uint64_t sent = 0; ///< bytes; of `flushed`: the number of the request
   std::uint64_t received = 0;
 };

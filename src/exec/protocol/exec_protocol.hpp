@@ -151,7 +151,7 @@ inline constexpr unsigned long verify_modulus = 1'000'000'000'000'000'000;
 inline constexpr char make_loopback_option[] = "--make-loopback";
 enum class loopback_part : std::int32_t {
   none,
-  user,    ///< the namespace that the next one belongs to; not everybody needs one
+  user,     ///< the namespace that the next one belongs to; not everybody needs one
   listener, ///< a socket
   network,  ///< comes last
 };

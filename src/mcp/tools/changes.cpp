@@ -166,8 +166,8 @@ tool_result apply_changes(workspace_state& state, call& c) {
                          .bytes_max = state.limits.edit_file_bytes_max,
                          .state_directory = state.options.state_directory,
                          .bounds = bounds_of(state, c)};
-  // Before anything is read: a plan for what is half done would not fit what is undone. What stands
-  // in the way is told by apply_changes.
+  // Before anything is read: a plan for what is half done would not fit what is undone. If that
+  // fails, apply_changes says why.
   std::string said; // of links
   const auto earlier = is_trial ? result<interrupted_change>(interrupted_change::none)
                                 : end_interrupted_change(*state.root, options.state_directory, said,

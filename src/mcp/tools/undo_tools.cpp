@@ -214,10 +214,9 @@ notice_text notice_of(const history::restore_outcome& done, bool is_trial, bool 
     notice.add("nothing is or was at " + shown(path, 200));
   if (done.left_total != 0)
     notice.add(
-        is_trial
-            ? "left lists what would not be restored whole, would stay, or is known only once "
-              "opened"
-            : "left lists what was not restored whole, or stays");
+        is_trial ? "left lists what would not be restored whole, would stay, or is known only once "
+                   "opened"
+                 : "left lists what was not restored whole, or stays");
   notice.add(encode_name(done.kept));
   notice.add(encode_name(done.notice));
   notice.add(encode_name(left_outside));

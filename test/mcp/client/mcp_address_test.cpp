@@ -2,10 +2,10 @@
 // Which URLs are understood, and which addresses may be connected to.
 #include "mcp/client/http/http_message.hpp"
 #include "mcp/client/http/transfer/address_policy.hpp"
-#include "sys/special_address.hpp"
 #include "mcp/client/http/transfer/url.hpp"
 #include "mcp/protocol/header_value.hpp"
 #include "support/matchers.hpp"
+#include "sys/special_address.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

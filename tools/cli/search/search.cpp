@@ -114,8 +114,8 @@ std::optional<bool> search_path(const found_workspace& workspace, const std::str
     complain(search_command, path + ": not searched: " + why_not_searched(found.error().code));
     return std::nullopt;
   }
-  if (std::error_code absent; !found && options.word &&
-      std::filesystem::is_directory(options.pattern, absent)) {
+  if (std::error_code absent;
+      !found && options.word && std::filesystem::is_directory(options.pattern, absent)) {
     complain(search_command,
              "-w matches whole words, as in ripgrep; write --workspace " + options.pattern);
     return std::nullopt;

@@ -213,8 +213,8 @@ curl_socket_t http_transfer::open_socket(void* self, curlsocktype, curl_sockaddr
   sys::restore_scope(address->addr, t.origin_.addresses);
   const auto to = sys::address_of(address->addr);
   const std::string_view what = t.origin_.allowed == address_policy::any ? ""
-                                : to                                     ? sys::special_purpose_of(*to)
-                                                                         : "unknown";
+                                : to ? sys::special_purpose_of(*to)
+                                     : "unknown";
   if (!what.empty()) {
     t.denied_ = "the host " + t.origin_.to.host + " has an address that is " + std::string(what) +
                 " and not public; use a public server, or allow local addresses for this one";
