@@ -134,6 +134,14 @@ os.open('../out/f', 3 | os.O_TRUNC)")py",
   EXPECT_EQ(state_outside(), before);
 }
 
+TEST_P(AttributeBroker, WithoutLandlockSizesAreNobodysBusiness) {
+  has_all_of_landlock_ = true;
+  const std::string script = R"py(python3 -c "import os
+os.truncate('../out/f', 1); os.open('../out/f', os.O_RDONLY | os.O_TRUNC)
+print(os.stat('../out/f').st_size)")py";
+  EXPECT_EQ(run_where(true, script), run_where(false, script));
+}
+
 /// What a path leads to is exchanged while the call waits for its answer.
 TEST_P(AttributeBroker, AnExchangeAfterTheCallChangesNothingOutside) {
   const std::string before = state_outside();

@@ -166,7 +166,7 @@ left_by_landlock apply_landlock(const policy& wanted, const visible_paths& visib
   note(confine::step::landlock_paths, paths, handled.paths != 0);
   note(confine::step::landlock_sockets, sockets, (handled.scopes & abstract_unix_sockets) != 0);
   note(confine::step::landlock_signals, processes, (handled.scopes & signals) != 0);
-  return {.truncation = handled.paths != 0 && !truncates,
+  return {.truncation = failed == 0 && handled.paths != 0 && !truncates,
           .signals = failed == 0 && processes && !taken.has(confine::step::landlock_signals)};
 }
 
