@@ -19,13 +19,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace paddock::cli {
 namespace {
@@ -94,18 +95,18 @@ struct finished {
   int exit_code;
 };
 
-/// Of a connection that the other side keeps open there is none.
-bool has_end(const std::vector<network_event>& events, const network_event& begin) {
-  return std::ranges::any_of(events, [&](const network_event& each) {
-    return each.what == network_event::outcome::ended && each.host == begin.host &&
-           each.port == begin.port;
-  });
-}
-
 void write_network(mcp::json_writer& out, const std::vector<network_event>& events) {
+  using place = std::pair<std::string, std::uint16_t>;
+  std::map<place, std::size_t> ends; // of connections whose begin need not be listed
+  for (const network_event& each : events)
+    if (each.what == network_event::outcome::ended) ++ends[{each.host, each.port}];
   out.key("network").begin_array();
   for (const network_event& each : events) {
-    if (each.what == network_event::outcome::connected && has_end(events, each)) continue;
+    if (each.what == network_event::outcome::connected)
+      if (std::size_t& left = ends[{each.host, each.port}]; left > 0) {
+        --left;
+        continue;
+      }
     out.begin_object()
         .member("host", encode_name(each.host))
         .key("port")
