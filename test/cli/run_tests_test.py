@@ -153,6 +153,7 @@ class RunTests(unittest.TestCase):
                     ("a file that a program names", change(top / "beside.txt", "b"), [], "lint reads"),
                     ("a public header", change(header, "int b();\n"), [], "lint public"),
                     ("a file beside the tests", change(data, "43"), [], "lint one public reads skips two"),
+                    ("its mode", lambda: data.chmod(0o755), [], "lint one public reads skips two"),
                     ("where programs are found", lambda: os.environ.update(PATH=f"{os.environ['PATH']}:{top}"), [], "lint one public reads skips two"),
                     ("found as before", nothing, [], "lint one public reads skips two"),
                     ("a variable that steers", lambda: os.environ.update(PADDOCK_CAMPAIGN_STEP="1"), [], "lint one public reads skips two")]:

@@ -43,7 +43,7 @@ def files_beneath(top):
 
 
 class Parts:
-    """The sums of files, each read once, or twice where it names others."""
+    """The sums and modes of files, each read once, or twice where it names others."""
 
     def __init__(self, directory, tests):
         self.directory, self.top, self.sums = directory, os.getcwd(), {}
@@ -66,7 +66,7 @@ class Parts:
             self.sums[known] = "none"
             if os.path.isfile(path):
                 data = pathlib.Path(path).read_bytes()
-                self.sums[known] = hashlib.sha256(data).hexdigest()
+                self.sums[known] = hashlib.sha256(data).hexdigest() + f" {os.stat(path).st_mode:o}"
                 if look_inside:
                     named = sorted(set(self.named_in_tree.findall(data)))
                     self.sums[known] += "".join(self.sum(os.fsdecode(name)) for name in named)
