@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """That tools/test counts what happened: over small projects whose tests pass, fail or skip, or cannot be built."""
+import fcntl
 import os
 import pathlib
 import re
@@ -121,6 +122,61 @@ class RunTests(unittest.TestCase):
                 done = self.run_in(folder, [])
                 self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped", done.stdout)
                 self.assertIn(f"test / {name}: OK", done.stdout)
+
+    def test_a_program_that_ends_early_is_not_judged_by_its_report_of_before(self):
+        report = '<testsuites><testsuite name="s"><testcase name="one"/><testcase name="two"/></testsuite></testsuites>'
+        writes = f"import pathlib, sys; pathlib.Path(sys.argv[1].partition('xml:')[2]).write_text({report!r})\n"
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(
+                project([]) + "test('early', python, args: files('early.py'), suite: 'unit', protocol: 'gtest')\n")
+            for ends, last, words in [(writes, "2 passed, 0 failed, 0 skipped", ""),
+                                      ("", "1 passed, 1 failed, 0 skipped", "early ended without a report"),
+                                      ("raise SystemExit(77)", "0 passed, 0 failed, 1 skipped", "skipped: build-test: paddock.early"),
+                                      ("import os; os.abort()", "0 passed, 1 failed, 0 skipped", "failed: build-test: paddock.early"),
+                                      (writes, "2 passed, 0 failed, 0 skipped", "")]:
+                with self.subTest(ends):
+                    pathlib.Path(folder, "early.py").write_text(ends)
+                    done = self.run_in(folder, ["--again"])
+                    self.assertEqual(done.stdout.splitlines()[-1], last, done.stdout)
+                    self.assertIn(words, done.stdout)
+
+    def test_what_a_test_prints_does_not_keep_its_result_from_being_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(
+                project([]) + "test('prints', python, args: files('prints.py'), suite: 'unit', protocol: 'tap')\n")
+            pathlib.Path(folder, "prints.py").write_text(
+                r"import sys; sys.stdout.buffer.write(b'1..2\nok 1 - \x00\x1b[31m\xff\nnot ok 2 - ]]>\n\x01')")
+            done = self.run_in(folder, [])
+            self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 1 failed, 0 skipped", done.stdout)
+
+    def test_why_nothing_can_be_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            source = pathlib.Path(folder, "source")
+            source.write_text("")
+            pathlib.Path(folder, "meson.build").write_text(
+                project([]) + "made = custom_target('made', input: 'source', output: 'made', command: ['cp', '@INPUT@', '@OUTPUT@'])\n"
+                "test('uses', python, args: ['-c', ''], depends: made, suite: 'unit')\n")
+            self.assertEqual(self.run_in(folder, []).returncode, 0)
+            source.unlink()
+            done = self.run_in(folder, [])
+            self.assertIn("'../source', needed by 'made', missing", done.stdout)
+            self.assertEqual(done.stdout.splitlines()[-1], "0 passed, 1 failed, 0 skipped", done.stdout)
+
+    def test_one_run_at_a_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(project([PASSES]))
+            here = os.open(folder, os.O_RDONLY)
+            fcntl.flock(here, fcntl.LOCK_EX)
+            with subprocess.Popen([sys.executable, "-B", RUN_TESTS], cwd=folder, text=True, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE) as other:
+                self.assertIn("waits for its end", other.stdout.readline())
+                self.assertFalse(pathlib.Path(folder, "build-test").exists())
+                os.close(here)
+                self.assertIn("2 passed, 0 failed, 0 skipped", other.stdout.read())
 
     def test_what_is_as_it_was_when_it_passed_is_not_run_again(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ run again because nothing of it has changed since it passed. The last line is "N
 """
 import argparse
 import collections
+import fcntl
 import functools
 import glob
 import json
@@ -155,7 +156,7 @@ def make(build, targets):
         if configured is not None:
             configured.append(line)
         elif not step:
-            if not line.startswith("ninja: "):
+            if not line.startswith("ninja: ") or line.startswith("ninja: error: "):
                 print(line, end="", flush=True)
         elif time.monotonic() - shown > 10:
             shown = time.monotonic()
@@ -164,10 +165,13 @@ def make(build, targets):
 
 def run(build, tests, names):
     """Runs the tests; their results are in Meson's logs. Returns the names of those that passed, of those that Meson said
-    nothing of, and what was over its budget."""
+    nothing of, and in words what was over its budget or left no report."""
     known, passed, over = test_seconds(build.directory), [], []
     by_name = {test["name"]: test for test in tests}
     left = set(by_name)
+    reports = {name: pathlib.Path(build.directory, f"{name}.xml") for name in by_name if by_name[name]["protocol"] == "gtest"}
+    for report in reports.values():
+        report.unlink(missing_ok=True)  # Meson would take that of an earlier run for this one's
     for line in lines_of(["meson", "test", "-C", build.directory, "--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "3",
                           "--num-processes", str(AT_ONCE), *map(glob.escape, by_name)], PADDOCK_CAMPAIGN_STEP=build.step) if tests else []:
         found = None if isinstance(line, int) else TEST_LINE.match(line)
@@ -178,6 +182,8 @@ def run(build, tests, names):
             too_long = over_budget(build, by_name[name], known[name])
             if too_long:
                 over.append(too_long)
+            elif outcome == "OK" and name in reports and not reports[name].exists():
+                over.append(f"{build.directory}: {name} ended without a report of its cases")
             elif outcome == "OK":
                 passed.append(name)
             say(f"  {number}/{count} {suite or 'test'} / {name}: {outcome}, {seconds} s")
@@ -272,6 +278,12 @@ def main():
         use_memory()
     began, without_result, left_out, unchanged = time.monotonic(), [], None, []
     planned = builds(everything)
+    here = os.open(".", os.O_RDONLY)  # two at once in one directory would take each other's results for their own
+    try:
+        fcntl.flock(here, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say("another tools/test runs in this tree; this one waits for its end")
+        fcntl.flock(here, fcntl.LOCK_EX)
     slowness()  # before this run keeps the machine busy
     for build in planned:
         for old in pathlib.Path(build.directory, "meson-logs").glob("testlog*"):
