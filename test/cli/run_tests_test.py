@@ -15,6 +15,7 @@ import unittest.mock
 RUN_TESTS = pathlib.Path(__file__).resolve().parents[2] / "tools/dev/run_tests.py"
 sys.path.insert(0, str(RUN_TESTS.parent))
 import run_tests  # noqa: E402
+import test_summary  # noqa: E402
 
 OPTIONS = """
 option('tests', type: 'feature')
@@ -98,6 +99,13 @@ class RunTests(unittest.TestCase):
                 self.assertEqual(done.returncode, 0 if ", 0 failed," in last else 1, done.stdout)
                 for word in words:
                     self.assertIn(word, done.stdout)
+
+    def test_cases_that_unittest_has_skipped(self):
+        for output, skipped in {"test_a (__main__.T.test_a) ... ok\n\nRan 1 test in 0s\n\nOK\n": [],
+                                "test_a (__main__.T.test_a)\nWhat it is. ... skipped 'x'\ntest_b (__main__.T.test_b) ... ok\n\nOK (skipped=1)\n": ["test_a"],
+                                "s.\n----\nRan 2 tests in 0.1s\n\nOK (skipped=1)\n": ["a case without a name"]}.items():
+            with self.subTest(output):
+                self.assertEqual(skipped, test_summary.skipped_by_unittest(output))
 
     def test_set_up_that_fails_and_a_second_run(self):
         with tempfile.TemporaryDirectory() as folder:
