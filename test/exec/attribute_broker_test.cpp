@@ -122,6 +122,9 @@ os.truncate('../out/f', 1)")py",
 os.open('../out/f', os.O_RDONLY | os.O_TRUNC)")py",
       R"py(python3 -c "import os
 os.open('../out/f', 3 | os.O_TRUNC)")py",
+      R"py(echo > f; ulimit -f 8; python3 -c "import os, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+os.truncate('f', 1 << 30)")py",
       "echo > .envrc; chmod 777 .envrc",
       "chmod 777 kept/.git/hooks",
       "cd kept/.git/hooks && chmod 777 .",

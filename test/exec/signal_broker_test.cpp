@@ -282,6 +282,23 @@ kill -9 $! 2>&- && echo reached; echo over > number; echo $a)");
   EXPECT_EQ(said, "made\n 0");
 }
 
+/// Each process of a chain is followed up to the command, while its time limit waits.
+TEST_P(SignalBroker, OneCallToManyDeepProcessesIsBounded) {
+  if (GetParam().landlock == 0) GTEST_SKIP() << "the kernel's own call";
+  const std::string said = run_where(true, R"py(python3 -c "
+import os, signal
+r, w = os.pipe()
+if os.fork() == 0:
+  for i in range(450):
+    if os.fork(): signal.pause()
+  os.write(w, b'x'); signal.pause()
+os.read(r, 1)
+try: os.kill(-1, 0)
+except OSError as e: print(e.errno)
+")py");
+  EXPECT_EQ(said, std::to_string(EAGAIN) + "\n 0");
+}
+
 TEST_P(SignalBroker, NothingOutlivesTheCommand) {
   const std::string said = run_where(
       true, "for i in 1 2 3; do (setsid sh -c 'trap : TERM HUP; while :; do sleep 100; done' " +

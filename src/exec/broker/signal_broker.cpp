@@ -21,6 +21,7 @@ namespace {
 constexpr int every_group = -1;
 constexpr std::size_t depth_max = 512; ///< of processes that have started each other
 constexpr int passes_max = 16;         ///< over a group that grows meanwhile
+constexpr int looks_max = 50'000; ///< at processes in one call: the command's time limit waits
 
 int errno_of(const result<void>& done) {
   return done ? 0 : done.error().os_errno;
@@ -66,8 +67,9 @@ std::optional<int> signal_broker::send(const sys::filtered_call& call, int calle
   }
   default: // kill
     if (target == caller) return std::nullopt;
-    return target > 0 ? send_to(target, int_at(call, 1))
-                      : send_to_group(target, caller, int_at(call, 1));
+    int looks = looks_max;
+    return target > 0 ? send_to(target, int_at(call, 1), looks)
+                      : send_to_group(target, caller, int_at(call, 1), looks);
   }
 }
 
@@ -77,7 +79,8 @@ int signal_broker::send_by_descriptor(const sys::filtered_call& call) const {
   if (!target) return target.error().os_errno;
   const auto process = sys::process_of(target->get());
   if (!process) return process.error().os_errno;
-  if (!is_in_tree(*process)) return EPERM;
+  int looks = looks_max;
+  if (!is_in_tree(*process, looks)) return EPERM;
   return errno_of(sys::send_signal(target->get(), int_at(call, 1)));
 }
 
@@ -87,18 +90,20 @@ int signal_broker::send_queued(const sys::filtered_call& call) const {
     return read.error().os_errno;
   const int signal = int_at(call, 1);
   std::memcpy(info.data() + offsetof(siginfo_t, si_signo), &signal, sizeof signal);
-  return send_to(int_at(call, 0), signal, info);
+  int looks = looks_max;
+  return send_to(int_at(call, 0), signal, looks, info);
 }
 
-int signal_broker::send_to(int process, int signal, std::span<const char> info) const {
+int signal_broker::send_to(int process, int signal, int& looks, std::span<const char> info) const {
   const auto target = sys::open_process(process);
   if (!target) return target.error().os_errno;
-  if (!is_in_tree(process)) return EPERM;
+  if (!is_in_tree(process, looks)) return EPERM;
   return errno_of(sys::send_signal(target->get(), signal, info));
 }
 
-/// As kill(2): 0 is the caller's group, -1 everything but the caller. The caller comes last.
-int signal_broker::send_to_group(int group, int caller, int signal) const {
+/// As kill(2): 0 is the caller's group, -1 everything but the caller. The caller comes last. EAGAIN
+/// when it takes too many looks; some processes have the signal then.
+int signal_broker::send_to_group(int group, int caller, int signal, int& looks) const {
   const auto own = sys::facts_of(caller);
   if (!own || group == INT_MIN) return ESRCH;
   const int wanted = group == 0 ? own->group : -group;
@@ -110,26 +115,28 @@ int signal_broker::send_to_group(int group, int caller, int signal) const {
     if (!all) return all.error().os_errno;
     for (const int each : *all) {
       if (met.contains(each)) continue;
+      if (--looks < 0) return EAGAIN;
       const auto facts = sys::facts_of(each);
       if (!facts || (group != every_group && facts->group != wanted)) continue;
       met.insert(each);
-      const int sent = send_to(each, signal);
+      const int sent = send_to(each, signal, looks);
       if (sent == 0 || answer == ESRCH) answer = sent;
     }
   }
-  if (group != every_group && own->group == wanted) return send_to(caller, signal);
+  if (group != every_group && own->group == wanted) return send_to(caller, signal, looks);
   return answer;
 }
 
 /// Each link is read twice, on the way up and on the way back: a process keeps its parent until
 /// that ends, so in between none of the numbers on the way was given anew.
-bool signal_broker::is_in_tree(int process) const {
+bool signal_broker::is_in_tree(int process, int& looks) const {
   if (process == supervisor_ || process == parent_) return false;
   std::vector<int> way{process};
   while (way.back() != supervisor_) {
     const auto facts = sys::facts_of(way.back());
     if (!facts || facts->parent <= 1 || way.size() == depth_max) return false;
     way.push_back(facts->parent);
+    looks -= 2;
   }
   for (std::size_t i = way.size() - 1; i > 0; --i) {
     const auto facts = sys::facts_of(way[i - 1]);

@@ -31,9 +31,10 @@ private:
   [[nodiscard]] std::optional<int> send(const sys::filtered_call& call, int caller) const;
   [[nodiscard]] int send_by_descriptor(const sys::filtered_call& call) const;
   [[nodiscard]] int send_queued(const sys::filtered_call& call) const;
-  [[nodiscard]] int send_to(int process, int signal, std::span<const char> info = {}) const;
-  [[nodiscard]] int send_to_group(int group, int caller, int signal) const;
-  [[nodiscard]] bool is_in_tree(int process) const;
+  [[nodiscard]] int send_to(int process, int signal, int& looks,
+                            std::span<const char> info = {}) const;
+  [[nodiscard]] int send_to_group(int group, int caller, int signal, int& looks) const;
+  [[nodiscard]] bool is_in_tree(int process, int& looks) const;
 
   int supervisor_ = 0;
   int parent_ = 0;
