@@ -36,8 +36,8 @@ enum class check : std::uint8_t {
   mknod,           ///< argument 1 is such a mode, or says that it is a device
   mknodat,         ///< the same of argument 2
   rename,          ///< argument 4 asks for a device in place of what is renamed
-  fcntl,           ///< argument 1 asks for a lease, which others would wait for, or says whom to
-                   ///< signal, as `signals` says
+  fcntl,           ///< argument 1 asks for a lease or delegation, for which others would wait, or
+                   ///< says whom to signal, as `signals` says
   truncate,        ///< as `truncation` says
   signal,          ///< as `signals` says
   tracing,         ///< as process_tracing says

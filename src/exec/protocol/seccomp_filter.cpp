@@ -35,7 +35,8 @@ constexpr std::uint32_t tree_ioctl_types[] = {0x9400, 0xbc00, 0x6f00, 0x6e00};
 // Those of btrfs that became everyone's: FICLONE, FICLONERANGE, FIDEDUPERANGE.
 constexpr std::uint32_t clone_ioctls[] = {0x4004'9409, 0x4020'940d, 0xc018'9436};
 constexpr std::uint32_t set_id_bits = 06000, device_bit = 0020000; // in S_IFCHR, S_IFBLK alone
-constexpr std::uint32_t rename_whiteout = 4, f_setlease = 1024, f_setown = 8, f_setown_ex = 15;
+constexpr std::uint32_t rename_whiteout = 4, f_setown = 8, f_setown_ex = 15;
+constexpr std::uint32_t f_setlease = 1024, f_setdeleg = 1040; // the second since Linux 6.19
 constexpr std::uint32_t owner_ioctls[] = {0x8901, 0x8902}; // FIOSETOWN, SIOCSPGRP
 constexpr std::uint32_t new_file_flags = 0100 | 020000000; // O_CREAT, O_TMPFILE
 constexpr std::uint32_t truncate_flag = 01000, access_mask = 3, write_only = 1, read_write = 2;
@@ -165,10 +166,10 @@ constexpr void add_check(filter_program& to, check when, const filter_request& r
     break;
   case check::fcntl:
     to.load_argument(1);
-    if (request.sends == signals::asked_for)
-      for (const std::uint32_t command : {f_setown, f_setown_ex})
+    for (const std::uint32_t command : {f_setlease, f_setown, f_setown_ex})
+      if (command == f_setlease || request.sends == signals::asked_for)
         to.if_equal(command, denied, next);
-    to.if_equal(f_setlease, denied, allow);
+    to.if_equal(f_setdeleg, denied, allow);
     break;
   case check::new_namespace:
     to.load_argument(0);

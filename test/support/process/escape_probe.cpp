@@ -369,6 +369,7 @@ const attempt attempts[] = {
     {"E42-pipe", [] { return ::mknod("pipe", S_IFIFO | 0600, 0) == 0; }},
     {"E43-whiteout", [] { (void)::mknod("whiteout", S_IFREG | 0600, 0); return ::syscall(SYS_renameat2, AT_FDCWD, "whiteout", AT_FDCWD, "renamed", 4) == 0; }},
     {"E44-lease", [] { const int file = ::open("leased", O_RDONLY | O_CREAT, 0600); return ::fcntl(file, 1024 /* F_SETLEASE */, F_RDLCK) == 0; }},
+    {"E44-delegation", [] { const std::uint64_t read_lock = 0; const int file = ::open(".", O_RDONLY | O_DIRECTORY); return ::fcntl(file, 1040 /* F_SETDELEG, Linux 6.19 */, &read_lock) == 0 || errno != EPERM; }},
     {"E45-snapshot", [] { return gets_through(0x5000'9401); }},
     {"E45-snapshot-v2", [] { return gets_through(0x5000'9417); }},
     {"E45-remove-subvolume", [] { return gets_through(0x5000'940f); }},
