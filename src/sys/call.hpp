@@ -8,6 +8,7 @@
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/base/result.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -38,8 +39,14 @@ template <class N> result<file_descriptor> descriptor(N fd, const char* operatio
   return file_descriptor(static_cast<int>(fd));
 }
 
+/// Of times before 1678 or after 2261, which file systems have and 64 bits do not hold, the nearest.
+inline std::int64_t nanoseconds(std::int64_t seconds, std::int64_t part) {
+  constexpr std::int64_t seconds_max = 9'223'372'035;
+  return std::clamp(seconds, -seconds_max, seconds_max) * 1'000'000'000 + part;
+}
+
 inline std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  return nanoseconds(time.tv_sec, time.tv_nsec);
 }
 
 /// Leads to what a descriptor has open.

@@ -28,7 +28,7 @@ namespace paddock::sys {
 namespace {
 
 std::int64_t nanoseconds(const statx_timestamp& t) {
-  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+  return sys::nanoseconds(t.tv_sec, t.tv_nsec);
 }
 
 entry_kind kind_of(unsigned mode) {

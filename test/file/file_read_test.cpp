@@ -349,6 +349,23 @@ TEST_F(read_test, a_file_that_changes_meanwhile_stays_within_the_bound) {
 
 // --- inspect ------------------------------------------------------------------------------------
 
+/// File systems have times that 64 bits do not hold in nanoseconds, as of a damaged archive.
+TEST_F(read_test, inspect_tells_the_nearest_of_times_that_are_too_far) {
+  t.file("ws/f", "12345");
+  const std::string path = canary.ws() + "/f";
+  for (const std::int64_t asked : {15'000'000'000LL, -15'000'000'000LL}) {
+    const timespec times[2] = {{.tv_sec = asked, .tv_nsec = 0}, {.tv_sec = asked, .tv_nsec = 0}};
+    ASSERT_EQ(0, ::utimensat(AT_FDCWD, path.c_str(), times, 0));
+    struct stat s{};
+    ASSERT_EQ(0, ::stat(path.c_str(), &s));
+    const auto got = inspect(r, "f");
+    ASSERT_THAT(got, IsOk());
+    const std::int64_t held =
+        std::clamp<std::int64_t>(s.st_mtim.tv_sec, -9'223'372'035, 9'223'372'035);
+    EXPECT_EQ(got->status.modified_ns, held * 1'000'000'000 + s.st_mtim.tv_nsec);
+  }
+}
+
 TEST_F(read_test, inspect_tells_what_the_kernel_tells) {
   t.file("ws/f", "12345");
   ASSERT_EQ(0, ::chmod((canary.ws() + "/f").c_str(), 0751));
