@@ -180,6 +180,8 @@ TEST_F(tools_search, a_pattern_that_is_no_expression_says_what_helps) {
   if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";
   const auto got = call("searchText", R"({"pattern":"f(x"})");
   EXPECT_THAT(got.json, AllOf(HasSubstr("a ) is missing"), HasSubstr("with literal: true")));
+  const auto of_two = call("searchText", R"({"pattern":"a\nb"})");
+  EXPECT_THAT(of_two.json, AllOf(HasSubstr("within one line"), Not(HasSubstr("literal"))));
   for (const char* large : {R"({"pattern":"\\pL{100}"})", R"({"pattern":"\\pL{1000}"})"})
     EXPECT_THAT(call("searchText", large).message(),
                 AllOf(HasSubstr("of more than 50,000 instructions: repeat less"),

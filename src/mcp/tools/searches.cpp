@@ -109,8 +109,8 @@ tool_result search_text(workspace_state& state, call& c) {
       .bounds = flag(c, "word") ? match_bounds::whole_words : match_bounds::anywhere};
   const auto pattern = text_pattern::compile(text, how);
   if (!pattern) {
-    const bool literal_helps = how.syntax == pattern_syntax::regular_expression &&
-                               pattern.error().code == error_code::invalid_argument;
+    const bool literal_helps = pattern.error().code == error_code::invalid_argument &&
+                               text_pattern::compile(text, {.syntax = pattern_syntax::literal});
     return refused(pattern.error(), "pattern: " + shown(text),
                    literal_helps ? "; with literal: true the pattern is plain text" : "");
   }
