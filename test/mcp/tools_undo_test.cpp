@@ -499,6 +499,7 @@ TEST_F(tools_undo, refusals_say_what_to_do) {
       {"another", "listChanges", R"({"paths":["/etc/passwd"]})", "invalid_argument", "no path in"},
       {"no paths", "restore", R"({"paths":[]})", "invalid_argument", "paths"},
       {"a long label", "checkpoint", long_label.c_str(), "invalid_argument", "200"},
+      {"a label taken", "checkpoint", R"({"label":"start"})", "invalid_argument", "another label"},
   };
   for (const refused_undo& each : table) {
     SCOPED_TRACE(each.name);

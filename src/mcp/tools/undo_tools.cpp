@@ -234,6 +234,9 @@ tool_result checkpoint(workspace_state& state, call& c) {
     return tool_result::failure(error_code::invalid_argument,
                                 "label has more than " + std::to_string(label_characters_max) +
                                     " characters; say it in fewer");
+  if (label == "start") // restore would go further back than meant
+    return tool_result::failure(error_code::invalid_argument,
+                                "start names the beginning of this session; give another label");
   c.may_block();
   const work_bounds bounds = bounds_of(state, c);
   const auto made = store->make_checkpoint(label, bounds);
