@@ -111,6 +111,9 @@ constexpr hint_case hint_cases[] = {
      "--exec-read"},
     {"a file of the system that is written",
      "echo 'touch: /usr/x: Read-only file system' >&2; exit 1", "--exec-write"},
+    {"a program that begins its messages with its own path",
+     "echo '/usr/bin/ld: cannot open output file /usr/x: Read-only file system' >&2; exit 1",
+     "if it needs /usr/x, that"},
     {"a directory outside, in GNU's quotes",
      "echo 'mkdir: cannot create directory \xE2\x80\x98/srv/x\xE2\x80\x99: Read-only file system' "
      ">&2; exit 1",

@@ -197,8 +197,11 @@ std::string outside_hint(const root& root, const command& run, const command_out
     path = word;
     return true;
   };
-  (void)(any_word(o, {read_only_place}, [&](auto word) { return take(word, false); }) ||
-         any_word(o, {no_right}, [&](auto word) { return take(word, true); }) ||
+  (void)any_word(o, {read_only_place}, [&](auto word) { // the last: the first is often the program
+    (void)take(word, false);
+    return false;
+  });
+  (void)(!path.empty() || any_word(o, {no_right}, [&](auto word) { return take(word, true); }) ||
          any_word(o, {no_entry}, [&](auto word) { // a relative one is often a header's
            return word.starts_with('/') && take(word, true);
          }));
