@@ -58,7 +58,8 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
                       "here, continue or end it, and run any command");
   for (const std::string& path : outcome.uncovered)
     notices.push_back(encode_name(path) +
-                      " is reserved and was replaced by somebody while the command ran");
+                      " is protected and was replaced by somebody while the command ran, so the "
+                      "command could see and change the new one: look at it before it is used");
   for (const std::string& path : outcome.led_elsewhere)
     notices.push_back(encode_name(path) +
                       " is protected, and leads to something else than before the command: look at "

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -55,6 +56,24 @@ class CodingExec(unittest.TestCase):
                                capture_output=True, encoding="utf-8")
         if built.returncode:
             self.skipTest(f"{compiler} {options} does not work: {built.stderr}")
+
+    def test_a_protected_file_that_a_person_replaces_meanwhile_is_named(self):
+        """The kernel takes the mount from over it, and with that the protection."""
+        (self.workspace / ".envrc").write_text("old\n")
+        for name in ("begun", "saved"):
+            os.mkfifo(self.workspace / name)
+        session = self.coding()
+
+        def save():
+            (self.workspace / "begun").read_text()
+            (self.workspace / "new").write_text("new\n")
+            os.rename(self.workspace / "new", self.workspace / ".envrc")
+            (self.workspace / "saved").write_text("x")
+        person = threading.Thread(target=save)
+        person.start()
+        done = session.call("exec", script="echo >begun; read a <saved")
+        person.join()
+        self.assertIn(".envrc is protected and was replaced by somebody while the command ran", json.dumps(done))
 
     def test_a_script_is_run_by_a_shell(self):
         session = self.coding()

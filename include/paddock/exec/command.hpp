@@ -183,7 +183,8 @@ struct command_outcome {
   /// Another process did not end its look at repositories, perhaps because it is stopped: in those
   /// that both have to do with, settings and hooks of the command may be left.
   bool repositories_contested = false;
-  /// Hidden entries that somebody replaced while the command ran: it may have seen the new one.
+  /// Protected entries that somebody replaced while the command ran: from then on nothing kept the
+  /// command from the new one.
   std::vector<std::string> uncovered;
   /// Protected links that lead to another thing in the workspace than before the command.
   std::vector<std::string> led_elsewhere;

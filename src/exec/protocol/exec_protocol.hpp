@@ -72,7 +72,7 @@ struct exec_confined {
 
 enum class appearance : std::uint32_t {
   moved,         ///< or should have been
-  uncovered,     ///< not moved: a hidden entry was replaced while the command ran
+  uncovered,     ///< not moved: a protected entry was replaced while the command ran
   led_elsewhere, ///< nothing of this: a protected link leads to another thing in the workspace
 };
 

@@ -78,14 +78,15 @@ int protection::hold_at(const resolved_entry& at, const char* entry, std::uint32
     }
     return at.os_errno() == ENOENT ? 0 : at.os_errno();
   }
+  about.device = at.device();
+  about.inode = at.inode();
   if (is_hidden(kind) && at.whole()) {
-    about.now = state::hidden;
-    about.device = at.device();
-    about.inode = at.inode();
+    about.now = state::held;
     return hide(at);
   }
   if (!at.whole() && !at.is_link()) return 0; // a file where a directory would be
-  about.now = state::unknown;                 // whoever has made it meanwhile
+  const bool is_read_only = kind == exec_entry::read_only_name || kind == exec_entry::settings;
+  about.now = is_read_only && at.whole() ? state::held : state::unknown; // made meanwhile
   if (kind == exec_entry::settings && at.whole() && give_copy(at, index) == 0) return 0;
   const bool in_place = kind == exec_entry::in_place || kind == exec_entry::repository;
   // Being mounted keeps a link as it is.

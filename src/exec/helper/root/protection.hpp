@@ -45,7 +45,7 @@ private:
   enum class state : std::uint32_t {
     unknown,
     absent, ///< seen to be, in the tree itself: only this is ever moved aside
-    hidden, ///< and covered
+    held,   ///< covered, or mounted on itself: the mount is gone once somebody replaces the entry
   };
   struct note {
     state now;
