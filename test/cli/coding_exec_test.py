@@ -342,6 +342,21 @@ class GitSettings(unittest.TestCase):
         self.assertEqual((self.value("remote.up.url"), self.value("branch.main.remote")), ([], []))
         self.assertFalse(self.config.with_name("config.lock").exists())
 
+    def test_a_person_who_sets_something_meanwhile_is_named(self):
+        """From then on the command can change the new file, which nothing keeps it from."""
+        for name in ("begun", "saved"):
+            os.mkfifo(self.workspace / name)
+
+        def person():
+            (self.workspace / "begun").read_text()
+            subprocess.run(["git", "config", "person.x", "1"], cwd=self.workspace, check=True)
+            (self.workspace / "saved").write_text("x")
+        thread = threading.Thread(target=person)
+        thread.start()
+        told = self.run_it("echo >begun; read a <saved; git config core.fsmonitor x; git config person.x")
+        thread.join()
+        self.assertIn(".git/config was changed by another program while the command ran", told.get("notice", ""), told)
+
     def test_a_copy_of_the_repository_has_its_own(self):
         told = self.run_it("mkdir copy && cp -a .git copy && git -C copy log --format=%s && cp .git/config plain")
         self.assertEqual(told, {"output": "one\n"})

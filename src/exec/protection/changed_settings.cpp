@@ -103,6 +103,16 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
 
 std::vector<std::string> changed_settings::carry_over() const {
   std::vector<std::string> told;
+  // A new file at the place takes the mount away, and may have the number of the old one.
+  for (const auto& [entry, before] : before_) {
+    const std::string& path = entries_[entry].path;
+    const auto place = place_of_settings(workspace_, path);
+    const auto now = place ? text_of_settings(place->get(), std::string(file_name(path)))
+                           : std::optional(before);
+    if (now && *now != before)
+      told.push_back(path + " was changed by another program while the command ran, and from then "
+                            "on the command could change it, too: look at it before git is used");
+  }
   for (const auto& [entry, copy] : copies_)
     if (std::string each = carry_over(entries_[entry].path, before_.at(entry), copy.get());
         !each.empty())
