@@ -100,18 +100,23 @@ void flow::pass_on(std::string_view bytes, bool to_inside) {
   held.append(bytes);
 }
 
-/// Judges all bytes of the client, before and after the connection outside.
 void flow::take_from_inside(std::string_view bytes) {
   is_greeted_ = true;
   if (stage_ == stage::greeting) {
     greeting_.append(bytes);
     return greet();
   }
-  if (second_ && !second_->is_over()) {
+  if (!guard_ && (!second_ || second_->is_over())) return pass_on(bytes, false);
+  judge(bytes);
+  if (stage_ == stage::relaying) write_side(false);
+}
+
+/// Appends what may go on of the client's bytes, before and after the connection outside.
+void flow::judge(std::string_view bytes) {
+  if (second_) {
     if (!second_->take(bytes, to_outside_)) refuse_second();
     return;
   }
-  if (!guard_) return pass_on(bytes, false);
   if (const char* wrong = guard_->take(bytes, to_outside_); wrong != nullptr) {
     const std::string& other = guard_->asked_for();
     refuse(other.empty() ? sys::egress_kind::bad_request : sys::egress_kind::other_host,
@@ -124,20 +129,19 @@ void flow::refuse_second() {
   refuse(other.empty() ? sys::egress_kind::not_tls : sys::egress_kind::other_host, other);
 }
 
-/// Client bytes that waited for the answer go on, or the connection is refused: then false.
-bool flow::take_answer(std::string_view bytes) {
+/// Client bytes that waited for the answer go on, or the connection is refused.
+void flow::take_answer(std::string_view bytes) {
+  const std::size_t before = to_outside_.size();
   if (second_ && !second_->answered(bytes, to_outside_)) refuse_second();
   if (guard_)
     if (const char* wrong = guard_->answered(bytes, to_outside_); wrong != nullptr)
       refuse(sys::egress_kind::bad_request, wrong);
-  return stage_ != stage::over;
+  if (stage_ == stage::relaying && to_outside_.size() != before) write_side(false);
 }
 
 void flow::greet() {
   if (to_.wanted == destination::proof::http) {
-    const std::string held = std::exchange(greeting_, {});
-    stage_ = stage::relaying; // the guard judges it like later bytes
-    take_from_inside(held);
+    judge(std::exchange(greeting_, {}));
     if (stage_ == stage::over) return;
     stage_ = to_outside_.empty() ? stage::greeting : stage::resolving;
     return;
@@ -149,7 +153,7 @@ void flow::greet() {
     to_outside_ = sent.substr(0, said.bytes);
     second_.emplace(to_.host);
     stage_ = stage::resolving;
-    return take_from_inside(std::string_view(sent).substr(said.bytes));
+    return judge(std::string_view(sent).substr(said.bytes));
   }
   if (said.state == hello_state::named)
     return refuse(sys::egress_kind::other_host, std::move(said.name));
@@ -244,18 +248,11 @@ void flow::read_side(bool from_inside, std::span<char> scratch) {
     (from_inside ? inside_done_ : outside_done_) = true;
     return end_if_done();
   }
-  if (from_inside) {
-    take_from_inside(bytes);
-    if (stage_ == stage::relaying) write_side(false);
-    return;
-  }
+  if (from_inside) return take_from_inside(bytes);
   if (stage_ == stage::asking_proxy) return read_proxy_answer(bytes);
   received_ += bytes.size();
   pass_on(bytes, true);
-  if (stage_ == stage::over) return;
-  if (!take_answer(bytes)) return;
-  write_side(true);
-  if (stage_ == stage::relaying && !to_outside_.empty()) write_side(false);
+  if (stage_ != stage::over) take_answer(bytes);
 }
 
 void flow::write_side(bool to_inside) {

@@ -67,7 +67,8 @@ public:
 private:
   void pass_on(std::string_view bytes, bool to_inside);
   void take_from_inside(std::string_view bytes);
-  bool take_answer(std::string_view bytes);
+  void judge(std::string_view bytes);
+  void take_answer(std::string_view bytes);
   void refuse_second();
   void greet();
   void refuse_greeting();

@@ -183,7 +183,6 @@ void gateway::answer_names(int listener) {
 
 /// Where the connection goes, if it is allowed.
 std::optional<destination> gateway::judge(const sys::endpoint& meant) {
-  const std::string address = sys::inet_ntop(meant.address);
   if (meant.address.bytes[0] == 127) {
     if (options_.hosts.allows_own(meant.port)) return destination{loopback_host, meant.port};
     return std::nullopt; // nobody listens there: the command's own loopback
@@ -194,6 +193,7 @@ std::optional<destination> gateway::judge(const sys::endpoint& meant) {
     report_refusal(sys::egress_kind::port_refused, host, meant.port);
     return std::nullopt;
   }
+  const std::string address = sys::inet_ntop(meant.address);
   if (options_.hosts.allows(bytes_of(meant.address), meant.port))
     return destination{address, meant.port};
   report_refusal(sys::egress_kind::address_refused, address, meant.port);
@@ -242,23 +242,24 @@ std::vector<sys::endpoint> gateway::usable(const flow& of,
                                            const std::vector<sys::ip_address>& found) {
   const bool is_proxy = goes_by_proxy(of);
   const std::uint16_t port = is_proxy ? options_.proxy_port : of.to().port;
-  const bool is_own = of.to().host == loopback_host;
+  const bool is_vouched_for = is_proxy || of.to().host == loopback_host;
   std::vector<sys::endpoint> out;
-  for (const sys::ip_address& each : found) {
-    const auto bytes = bytes_of(each);
-    const bool is_open = sys::special_purpose_of(each).empty() && !sys::leads_to_this_machine(each);
-    if (is_proxy || is_own ||
-        (!options_.hosts.denies(bytes, of.to().port) &&
-         (is_open || options_.hosts.may_lead_to(bytes, of.to().port))))
-      out.push_back({each, port});
-  }
+  for (const sys::ip_address& each : found)
+    if (is_vouched_for || is_usable(each, of.to().port)) out.push_back({each, port});
   return out;
+}
+
+bool gateway::is_usable(const sys::ip_address& address, std::uint16_t port) const {
+  const auto bytes = bytes_of(address);
+  if (options_.hosts.denies(bytes, port)) return false;
+  return options_.hosts.may_lead_to(bytes, port) ||
+         (sys::special_purpose_of(address).empty() && !sys::leads_to_this_machine(address));
 }
 
 /// Acts on the new state of a flow: resolve, report, watch or remove it.
 void gateway::after(std::uint64_t number, held_flow& held) {
   flow& at = *held.what;
-  if (at.now() == flow::stage::resolving && at.outside() < 0 && !held.asked) {
+  if (at.now() == flow::stage::resolving && !held.asked) {
     held.asked = true;
     resolver_->ask(number, goes_by_proxy(at) ? options_.proxy_host : at.to().host);
   }

@@ -63,6 +63,7 @@ private:
   std::vector<sys::endpoint> usable(const flow& of, const std::vector<sys::ip_address>& found);
   void after(std::uint64_t number, held_flow& held);
   void watch(std::uint64_t number, held_flow& held, unsigned side);
+  [[nodiscard]] bool is_usable(const sys::ip_address& address, std::uint16_t port) const;
   [[nodiscard]] bool goes_by_proxy(const flow& of) const;
   void report(const sys::egress_event& event);
   void send_reports();

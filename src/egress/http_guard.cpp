@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "egress/http_guard.hpp"
 
+#include "http/text.hpp"
+
 #include <paddock/base/detail/ascii.hpp>
 #include <paddock/exec/host_list.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace paddock::egress {
@@ -25,20 +26,6 @@ constexpr const char* ambiguous = "got a request whose end is ambiguous";
 constexpr const char* other_host = "got a request for another host";
 constexpr const char* too_long = "got a request head longer than 64 KiB";
 
-bool is_token(std::string_view text) {
-  constexpr std::string_view marks = "!#$%&'*+-.^_`|~"; // RFC 9110, section 5.6.2
-  return !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           marks.find(c) != std::string_view::npos;
-  });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// CRLF line ends only: some parsers also end a line at a bare CR, LF or NUL.
 bool has_plain_lines(std::string_view head) {
   for (std::size_t i = 0; i < head.size(); ++i) {
@@ -50,12 +37,10 @@ bool has_plain_lines(std::string_view head) {
   return true;
 }
 
-std::optional<std::uint64_t> number_of(std::string_view text, int base) {
-  std::uint64_t value = 0;
-  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  const bool is_whole = why == std::errc() && end == text.data() + text.size();
-  if (text.empty() || !is_whole || value > INT64_MAX) return std::nullopt;
-  return value;
+/// A length, of which every parser makes the same.
+std::optional<std::uint64_t> length_of(std::string_view text, int base) {
+  const auto value = http::whole_number(text, base);
+  return value && *value <= INT64_MAX ? value : std::nullopt;
 }
 
 /// The next line of the head, without its end.
@@ -79,15 +64,15 @@ struct head_fields {
 
 const char* note_field(std::string_view line, head_fields& seen) {
   const auto colon = line.find(':');
-  if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return not_http;
+  if (colon == std::string_view::npos || !http::is_token(line.substr(0, colon))) return not_http;
   const std::string_view name = line.substr(0, colon);
-  const std::string_view value = trimmed(line.substr(colon + 1));
+  const std::string_view value = http::trim_blanks(line.substr(colon + 1));
   if (equal_ignoring_ascii_case(name, "host")) {
     ++seen.hosts;
     seen.host = value;
   } else if (equal_ignoring_ascii_case(name, "content-length")) {
     ++seen.lengths;
-    seen.length = number_of(value, 10);
+    seen.length = length_of(value, 10);
     if (!seen.length) return ambiguous;
   } else if (equal_ignoring_ascii_case(name, "transfer-encoding")) {
     ++seen.codings;
@@ -108,8 +93,9 @@ std::string kept_head(std::string_view head, bool has_body) {
     const std::string_view line = next_line(head);
     const auto colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
-    const bool is_offer = equal_ignoring_ascii_case(name, "upgrade") &&
-                          !equal_ignoring_ascii_case(trimmed(line.substr(colon + 1)), "websocket");
+    const bool is_offer =
+        equal_ignoring_ascii_case(name, "upgrade") &&
+        !equal_ignoring_ascii_case(http::trim_blanks(line.substr(colon + 1)), "websocket");
     if (!is_offer && !(has_body && equal_ignoring_ascii_case(name, "connection")))
       kept.append(line).append(line_end);
   }
@@ -194,7 +180,7 @@ const char* http_guard::take_line(std::string_view& bytes, std::string& forward)
 
 const char* http_guard::take_chunk_size() {
   const std::string_view line = std::string_view(line_).substr(0, line_.size() - line_end.size());
-  const auto size = number_of(line.substr(0, line.find(';')), 16);
+  const auto size = length_of(line.substr(0, line.find(';')), 16);
   if (!size) return ambiguous;
   left_ = *size;
   now_ = left_ == 0 ? part::trailer : part::chunk;
@@ -207,7 +193,7 @@ const char* http_guard::judge_head() {
   const std::string_view request = next_line(rest);
   const auto first = request.find(' ');
   const auto last = request.rfind(' ');
-  if (first == std::string_view::npos || first == last || !is_token(request.substr(0, first)))
+  if (first == std::string_view::npos || first == last || !http::is_token(request.substr(0, first)))
     return not_http;
   const std::string_view version = request.substr(last + 1);
   const bool is_old = version == "HTTP/1.0";
@@ -250,7 +236,7 @@ bool http_guard::is_this_host(std::string_view authority) {
   const auto colon = name.rfind(':');
   bool is_port = true;
   if (colon != std::string_view::npos) {
-    is_port = number_of(name.substr(colon + 1), 10) == port_;
+    is_port = length_of(name.substr(colon + 1), 10) == port_;
     name = name.substr(0, colon);
   }
   if (is_port && folded_host_name(name) == host_) return true;

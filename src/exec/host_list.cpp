@@ -115,23 +115,24 @@ bool read_addresses(std::string_view text, host_rule& rule) {
 
 /// Moves the port from the text to the rule. False when it is no port.
 bool take_port(std::string_view& text, host_rule& rule) {
-  const bool is_bracketed = text.starts_with('[');
-  const auto end_of_host = is_bracketed ? text.find(']') : text.rfind(':');
-  if (is_bracketed) {
-    if (end_of_host == std::string_view::npos) return false;
-    const std::string_view rest = text.substr(end_of_host + 1);
-    text = text.substr(1, end_of_host - 1);
-    if (rest.empty()) return true;
-    const auto port = rest.starts_with(':') ? port_of(rest.substr(1)) : std::nullopt;
-    rule.port = port.value_or(0);
-    return port.has_value();
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const auto end = text.find(']');
+    if (end == std::string_view::npos) return false;
+    port = text.substr(end + 1);
+    text = text.substr(1, end - 1);
+    if (port.empty()) return true;
+    if (!port.starts_with(':')) return false;
+    port.remove_prefix(1);
+  } else {
+    const auto colon = text.rfind(':');
+    // More than one: an IPv6 address without a port.
+    if (colon == std::string_view::npos || text.find(':') != colon) return true;
+    port = text.substr(colon + 1);
+    text = text.substr(0, colon);
   }
-  // More than one colon: an IPv6 address without a port.
-  if (end_of_host == std::string_view::npos || text.find(':') != end_of_host) return true;
-  const auto port = port_of(text.substr(end_of_host + 1));
-  text = text.substr(0, end_of_host);
-  rule.port = port.value_or(0);
-  return port.has_value();
+  rule.port = port_of(port).value_or(0);
+  return rule.port != 0;
 }
 
 std::string known_sets() {

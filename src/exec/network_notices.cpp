@@ -78,12 +78,14 @@ std::vector<std::string> notices_of(const std::vector<network_event>& events) {
   for (std::size_t kind = 0; kind < std::size(wire_names); ++kind) {
     const auto what = static_cast<outcome>(kind);
     const sentence around = sentence_for(what);
+    if (around.before.empty()) continue;
     std::vector<std::string> hosts;
-    for (const network_event& each : events)
-      if (std::string text = shown(each);
-          each.what == what && std::ranges::find(hosts, text) == hosts.end())
+    for (const network_event& each : events) {
+      if (each.what != what) continue;
+      if (std::string text = shown(each); std::ranges::find(hosts, text) == hosts.end())
         hosts.push_back(std::move(text));
-    if (hosts.empty() || around.before.empty()) continue;
+    }
+    if (hosts.empty()) continue;
     std::string notice = std::string("network: ").append(around.before);
     for (std::size_t i = 0; i < std::min(hosts.size(), hosts_shown_max); ++i)
       notice += (i == 0 ? "" : ", ") + hosts[i];

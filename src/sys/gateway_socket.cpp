@@ -15,17 +15,6 @@
 
 namespace paddock::sys {
 
-result<endpoint> local_endpoint(int fd) {
-  sockaddr_storage storage{};
-  socklen_t bytes = sizeof storage;
-  auto* const any = reinterpret_cast<sockaddr*>(&storage);
-  if (::getsockname(fd, any, &bytes) != 0) return failure(errno, "getsockname");
-  const auto address = address_of(*any);
-  if (!address) return error{error_code::unsupported, EAFNOSUPPORT, "getsockname"};
-  PADDOCK_TRY(const std::uint16_t port, local_port(fd));
-  return endpoint{*address, port};
-}
-
 bool is_datagram_socket(int fd) noexcept {
   int type = 0;
   socklen_t bytes = sizeof type;
@@ -85,55 +74,6 @@ result<void> answer_datagram(int fd, std::string_view bytes, const datagram_rout
   std::memcpy(CMSG_DATA(header), &info, sizeof info);
   return none(retried([&] { return ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL); }),
               "sendmsg");
-}
-
-namespace {
-
-int connect_socket(int fd, const endpoint& to) {
-  if (to.address.kind == ip_address::family::v4) {
-    sockaddr_in in{};
-    in.sin_family = AF_INET;
-    in.sin_port = htons(to.port);
-    std::memcpy(&in.sin_addr, to.address.bytes.data(), sizeof in.sin_addr);
-    return ::connect(fd, reinterpret_cast<const sockaddr*>(&in), sizeof in);
-  }
-  sockaddr_in6 in{};
-  in.sin6_family = AF_INET6;
-  in.sin6_port = htons(to.port);
-  in.sin6_scope_id = to.address.scope;
-  std::memcpy(&in.sin6_addr, to.address.bytes.data(), sizeof in.sin6_addr);
-  return ::connect(fd, reinterpret_cast<const sockaddr*>(&in), sizeof in);
-}
-
-int family_of(const ip_address& address) {
-  return address.kind == ip_address::family::v4 ? AF_INET : AF_INET6;
-}
-
-} // namespace
-
-/// The kernel answers from the address itself only where it is its own.
-bool leads_to_this_machine(const ip_address& address) noexcept {
-  constexpr std::uint16_t any_port = 9;
-  const file_descriptor fd(::socket(family_of(address), SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!fd || connect_socket(fd.get(), {address, any_port}) != 0) return false;
-  const auto own = local_endpoint(fd.get());
-  return own && own->address.bytes == address.bytes;
-}
-
-result<file_descriptor> begin_connect(const endpoint& to) {
-  PADDOCK_TRY(file_descriptor fd, stream_socket(family_of(to.address)));
-  if (connect_socket(fd.get(), to) != 0 && errno != EINPROGRESS && errno != EINTR)
-    return failure(errno, "connect");
-  return fd;
-}
-
-result<void> end_connect(int fd) {
-  int os_errno = 0;
-  socklen_t bytes = sizeof os_errno;
-  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &os_errno, &bytes) != 0)
-    return failure(errno, "getsockopt");
-  if (os_errno != 0) return failure(os_errno, "connect");
-  return {};
 }
 
 void set_nodelay_and_keepalive(int fd) noexcept {

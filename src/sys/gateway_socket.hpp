@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The system calls of a program that stands between two networks: accepted connections that are
-// meant for somebody else, datagrams with the address that they were sent to, connections that do
-// not wait. Same rules as in sys/syscall.hpp.
+// The system calls of a program between two networks, beside those of sys/socket.hpp: datagrams
+// with the address that they were sent to, and how connections end. Same rules as in
+// sys/syscall.hpp.
 
 #include "sys/socket.hpp"
 
@@ -13,13 +13,6 @@
 
 namespace paddock::sys {
 
-struct endpoint {
-  ip_address address;
-  std::uint16_t port = 0;
-};
-
-/// What a connection that was accepted is meant for.
-result<endpoint> local_endpoint(int fd);
 [[nodiscard]] bool is_datagram_socket(int fd) noexcept;
 
 /// Where a datagram comes from, and the IPv4 address that it was sent to: the answer goes back the
@@ -34,12 +27,6 @@ result<void> enable_packet_info(int fd);
 result<std::size_t> receive_datagram(int fd, std::span<char> into, datagram_route& way);
 result<void> answer_datagram(int fd, std::string_view bytes, const datagram_route& way);
 
-/// Whether the address is one of this machine's own. Sends nothing.
-[[nodiscard]] bool leads_to_this_machine(const ip_address& address) noexcept;
-/// Begins to connect; the socket is writable when that has ended.
-result<file_descriptor> begin_connect(const endpoint& to);
-/// How it ended.
-result<void> end_connect(int fd);
 /// Small writes are sent at once, and a peer that has vanished is noticed.
 void set_nodelay_and_keepalive(int fd) noexcept;
 /// Closing it tells the peer that the connection was refused, not that it has ended well.

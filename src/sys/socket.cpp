@@ -186,16 +186,52 @@ result<file_descriptor> stream_socket(int family) {
   return nonblocking_socket(family);
 }
 
-result<std::uint16_t> local_port(int fd) {
+result<endpoint> local_endpoint(int fd) {
   sockaddr_storage storage{};
   socklen_t bytes = sizeof storage;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0)
-    return failure(errno, "getsockname");
+  auto* const any = reinterpret_cast<sockaddr*>(&storage);
+  if (::getsockname(fd, any, &bytes) != 0) return failure(errno, "getsockname");
+  const auto address = address_of(*any);
+  if (!address) return error{error_code::unsupported, EAFNOSUPPORT, "getsockname"};
   in_port_t port = 0; // at the same place in both families
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   std::memcpy(&port, reinterpret_cast<const char*>(&storage) + offsetof(sockaddr_in, sin_port),
               sizeof port);
-  return ntohs(port);
+  return endpoint{*address, ntohs(port)};
+}
+
+result<std::uint16_t> local_port(int fd) {
+  PADDOCK_TRY(const endpoint own, local_endpoint(fd));
+  return own.port;
+}
+
+result<file_descriptor> begin_connect(const endpoint& to) {
+  const socket_address at = socket_address_of(to.address, to.port);
+  PADDOCK_TRY(file_descriptor fd, stream_socket(at.storage.ss_family));
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at.storage), at.bytes) != 0 &&
+      errno != EINPROGRESS && errno != EINTR)
+    return failure(errno, "connect");
+  return fd;
+}
+
+result<void> end_connect(int fd) {
+  int os_errno = 0;
+  socklen_t bytes = sizeof os_errno;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &os_errno, &bytes) != 0)
+    return failure(errno, "getsockopt");
+  if (os_errno != 0) return failure(os_errno, "connect");
+  return {};
+}
+
+/// The kernel answers from the address itself only where it is its own.
+bool leads_to_this_machine(const ip_address& address) noexcept {
+  constexpr std::uint16_t any_port = 9;
+  const socket_address at = socket_address_of(address, any_port);
+  const file_descriptor fd(::socket(at.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at.storage), at.bytes) != 0)
+    return false;
+  const auto own = local_endpoint(fd.get());
+  return own && own->address.bytes == address.bytes;
 }
 
 std::uint64_t network_cookie(int fd) noexcept {

@@ -29,6 +29,11 @@ struct ip_address {
   friend bool operator==(const ip_address&, const ip_address&) = default;
 };
 
+struct endpoint {
+  ip_address address;
+  std::uint16_t port = 0;
+};
+
 /// What `host`, a name or any spelling of an address, stands for. May take as long as the
 /// resolver's timeouts, and nothing can interrupt it. Errors: not_found, io.
 result<std::vector<ip_address>> getaddrinfo(const char* host);
@@ -47,11 +52,21 @@ std::size_t unmap(sockaddr& address) noexcept;
 /// Gives a link-local address that is among `known` the scope that it has there.
 void restore_scope(sockaddr& address, std::span<const ip_address> known) noexcept;
 
+/// Begins to connect; the socket is writable when that has ended.
+result<file_descriptor> begin_connect(const endpoint& to);
+/// How that has ended.
+result<void> end_connect(int fd);
+/// Whether the address is one of this machine's own. Sends nothing.
+[[nodiscard]] bool leads_to_this_machine(const ip_address& address) noexcept;
+
 // --- servers
 /// A socket that listens and never waits. Port 0 stands for any that is free. Errors:
 /// already_exists when another program has the port.
 result<file_descriptor> listen_tcp(const ip_address& address, std::uint16_t port);
 result<std::uint16_t> local_port(int fd);
+
+/// Its own end; of a connection that was accepted, what it is meant for.
+result<endpoint> local_endpoint(int fd);
 /// The kernel's number of the network namespace of a socket; 0 before Linux 5.14.
 std::uint64_t network_cookie(int fd) noexcept;
 /// A socket file of mode 0600 at `path`. Errors: already_exists, invalid_argument (longer than such
