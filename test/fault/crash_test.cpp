@@ -187,7 +187,9 @@ TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
     EXPECT_EQ(t.torn, 0U) << last_torn;
     EXPECT_EQ(t.kept, t.leftovers) << op.name << ": something was removed for its name";
     if (w.files == test::nameless_files::known && replaces_a_file(op)) {
-      EXPECT_LE(t.leftovers, 2U) << op.name << ": only between getting a name and the rename";
+      // A call is two stops. A file that was looked at is exchanged, compared, and then removed.
+      EXPECT_LE(t.leftovers, 6U) << op.name
+                                 << ": only from getting a name to the removal of the old";
     }
     kills += t.kills;
     leftovers += t.leftovers;
