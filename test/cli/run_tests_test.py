@@ -119,6 +119,24 @@ class RunTests(unittest.TestCase):
                 done = self.run_in(folder, arguments)
                 self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 0 failed, 0 skipped", done.stdout)
 
+    def test_another_compiler_builds_anew(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(
+                project([("compiler", ["unit"], ["1..1"])]).replace("'1..1'", "'1..1', 'ok 1 - built by ' + meson.get_compiler('cpp').get_id()"))
+            for compiler, words in (("clang++", "built by clang"), ("g++", "built by gcc"), ("g++", "not run again (--again runs them): 1")):
+                done = self.run_in(folder, [], compiler)
+                log = pathlib.Path(folder, "build-test/meson-logs/testlog.json")
+                self.assertIn(words, done.stdout + (log.read_text() if log.exists() else ""), done.stdout)
+
+    def test_two_tests_of_one_name_fail(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.prepare(folder)
+            pathlib.Path(folder, "meson.build").write_text(project([PASSES, PASSES]))
+            done = self.run_in(folder, [])
+            self.assertIn("two tests are named passes", done.stdout)
+            self.assertIn(", 1 failed, ", done.stdout.splitlines()[-1])
+
     def test_a_test_that_came_since_the_last_run_is_built_and_run(self):
         with tempfile.TemporaryDirectory() as folder:
             top, text = pathlib.Path(folder), project([])

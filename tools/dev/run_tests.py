@@ -93,15 +93,21 @@ def lines_of(command, **variables):
 
 
 def set_up(build):
+    """Again where the compiler or an option is another one than the last time."""
+    command = ["meson", "setup", build.directory, *COMMON, *build.options]
+    wanted, record = f"CXX={build.compiler} {' '.join(command)}\n", pathlib.Path(build.directory, "set_up_with")
     if pathlib.Path(build.directory, "build.ninja").exists():
-        return True
+        if record.exists() and record.read_text() == wanted:
+            return True
+        command.append("--wipe")
     environment = dict(os.environ, CXX=build.compiler)
     if shutil.which("ld.lld"):  # not mold: that of Debian 12 links a program now and then that cannot be started
         environment.setdefault("CXX_LD", "lld")
-    command = ["meson", "setup", build.directory, *COMMON, *build.options]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         say(done.stdout)
+    else:
+        record.write_text(wanted)
     return done.returncode == 0
 
 
@@ -242,6 +248,8 @@ def build_and_test(build, again):
     if sampled and step != "1":
         say(f"of the cases of these one of {step}: {', '.join(sorted(sampled))}")
     failed = [f"{build.directory}: there is no target {name}" for name in missing]
+    uses = collections.Counter(test["name"] for test in tests)
+    failed += [f"{build.directory}: two tests are named {name}" for name in uses if uses[name] > 1]
     if not make(build, targets):
         return failed + failed_build, others, []
     keys, before = unchanged_tests.keys(build.directory, tests, files, build.step), unchanged_tests.passed(build.directory)
