@@ -53,7 +53,7 @@ struct base_skill::shared {
 /// What `pick` and `omit` leave; a name in them that is no tool, or no tool at all, is a warning.
 result<std::vector<mcp::tool>>
 base_skill::shared::chosen_tools(std::vector<std::string>& warnings) const {
-  const auto known = mcp::workspace_tool_names();
+  const auto known = mcp::workspace_tool_names(options.tools.tools);
   const auto warn = [&](std::string message) { warnings.push_back(std::move(message)); };
   warn_of_unknown({.pick = options.tools.pick, .omit = options.tools.omit}, known, warn);
   const auto is_known = [&](const std::string& name) {
@@ -142,6 +142,10 @@ result<std::vector<tool_definition>, skill_error> base_skill::tool_definitions()
                    .input_schema = mcp::input_schema_of(tool),
                    .type = type()});
   return all;
+}
+
+const std::vector<mcp::tool>& base_skill::tools() const noexcept {
+  return shared_->tools;
 }
 
 result<call_outcome, skill_error> base_skill::call_tool(std::string_view tool,

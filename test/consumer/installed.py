@@ -17,6 +17,7 @@ import sys
 PROMISED = [
     r"bin/paddock", r"bin/paddock-mcp", r"libexec/paddock/paddock-exec-helper", r"libexec/paddock/paddock-egress",
     r"lib.*/libpaddock\.(?:a|so)", r"lib.*/libpaddock-search\.(?:a|so)", r"lib.*/libpaddock-history\.(?:a|so)", r"lib.*/libpaddock-skill\.(?:a|so)", r"lib.*/libpaddock-mcp\.(?:a|so)",
+    r"lib.*/libpaddock-c\.so", r"lib.*/pkgconfig/paddock-c\.pc", r"include/paddock/paddock\.h",
     r"lib.*/pkgconfig/paddock\.pc", r"lib.*/pkgconfig/paddock-search\.pc", r"lib.*/pkgconfig/paddock-history\.pc", r"lib.*/pkgconfig/paddock-skill\.pc", r"lib.*/pkgconfig/paddock-mcp\.pc", r"lib.*/pkgconfig/paddock-headers\.pc",
     r"lib.*/cmake/paddock/paddockConfig\.cmake", r"lib.*/cmake/paddock/paddockConfigVersion\.cmake",
     r"share/man/man1/paddock\.1", r"share/man/man1/paddock-mcp\.1", r"share/man/man3/paddock\.3",
@@ -28,7 +29,7 @@ PROMISED = [
 
 
 def units_of(text):
-    return set(re.findall(r"paddock-(?:headers|search|history|skill|mcp)\b", text.replace("\\-", "-")))
+    return set(re.findall(r"paddock-(?:headers|search|history|skill|mcp|c)\b", text.replace("\\-", "-")))
 
 
 def unfound_headers(build):
@@ -60,7 +61,7 @@ def main(source, build):
     problems += unfound_headers(build)
     print(*problems, sep="\n", end="\n" if problems else "")
     print(f"{len(headers)} headers, {len(pages)} pages and {len(PROMISED)} other things")
-    return 1 if problems or len(units) != 5 or len(headers) < 40 or len(pages) < 10 else 0
+    return 1 if problems or len(units) != 6 or len(headers) < 40 or len(pages) < 10 else 0
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ ROOMS = {
     "skill_manager/config": ["base", "sys", "path", "exec", "mcp/json", "mcp/client"],
     "skill_manager": ["base", "sys", "path", "text", "exec", "mcp/json", "mcp/protocol", "mcp/server", "mcp/tools", "mcp/client",
                       "skill_manager/config"],
+    "capi": ["public"],
     "tools/common": ["public"],
     "tools/page": ["public", "crypto", "http", "http/server", "tools/common"],
     "tools/review_page": ["public", "crypto", "http/server", "tools/common", "tools/page"],
@@ -117,7 +118,8 @@ def check_arrows(top, source, problems):
         target = target_of(top, source, included)
         if target is None or room is None:
             continue
-        other = "public" if relative.parts[0] == "tools" and target.parts[0] == "include" else room_of(top, target)
+        sees_public = relative.parts[0] == "tools" or room == "capi"
+        other = "public" if sees_public and target.parts[0] == "include" else room_of(top, target)
         if other not in (None, room, *ROOMS[room]):
             problems.append(f"{relative}: {room} may not include {included} of {other}")
 

@@ -466,8 +466,10 @@ TEST_F(base_skills, reports_what_a_tool_reports) {
 TEST_F(base_skills, calls_the_coding_tools) {
   auto chosen = options();
   chosen.tools.tools = mcp::toolset::coding;
+  chosen.tools.pick = {"searchText"};
   base_skill skill(std::move(chosen));
   ASSERT_THAT(skill.init(), IsOk());
+  EXPECT_EQ(skill.tools().size(), 1U);
   tree.file("a.txt", "first\na fence\n");
   const auto outcome = skill.call_tool("searchText", R"({"pattern":"fence"})");
   ASSERT_THAT(outcome, IsOk());

@@ -44,6 +44,9 @@ public:
   /// Cancels running calls and waits for them.
   void close() noexcept override;
   [[nodiscard]] result<std::vector<tool_definition>, skill_error> tool_definitions() override;
+  /// For a server of the same tools, with the same todo list and processes. Calls there are not
+  /// ended by `close`. Empty before `init`.
+  [[nodiscard]] const std::vector<mcp::tool>& tools() const noexcept;
   [[nodiscard]] result<call_outcome, skill_error>
   call_tool(std::string_view tool, std::string_view arguments,
             const mcp::call_options& options = {}) override;

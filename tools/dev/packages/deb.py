@@ -103,6 +103,8 @@ def split(root):
         common.run("strip", "--remove-section=.comment", "--remove-section=.note", program)
     for library in trees["libpaddock-dev"].rglob("*.a"):
         common.run("strip", "--strip-debug", "--remove-section=.comment", "--enable-deterministic-archives", library)
+    for library in trees["libpaddock-dev"].rglob("*.so.*.*"):
+        common.run("strip", "--strip-unneeded", "--remove-section=.comment", library)
     return trees
 
 
