@@ -11,7 +11,10 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <span>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -378,16 +381,30 @@ TEST(MimeName, Table) {
     EXPECT_EQ(from_extension(row.name), row.type) << row.name;
 }
 
-TEST(MimeName, EveryRowIsFoundInBothCases) {
-  for (const auto& row : detail::extensions) {
-    std::string upper(row.name);
+/// Calls check(name, type) for each name of a table.
+template <class F> void for_each_name(std::span<const detail::type_row> rows, F&& check) {
+  for (const auto& row : rows)
+    for (std::istringstream names{std::string(row.names)}; !names.eof();) {
+      std::string name;
+      ASSERT_TRUE(std::getline(names, name, ' ') && !name.empty()) << row.type;
+      check(name, row.type);
+    }
+}
+
+TEST(MimeName, EveryNameIsFoundInBothCasesAndStandsOnce) {
+  std::set<std::string> seen;
+  for_each_name(detail::extensions, [&](const std::string& name, std::string_view type) {
+    std::string upper(name);
     for (char& c : upper)
       c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    EXPECT_EQ(from_extension("x." + std::string(row.name)), row.type);
-    EXPECT_EQ(from_extension("x." + upper), row.type);
-  }
-  for (const auto& row : detail::whole_names)
-    EXPECT_EQ(from_extension(row.name), row.type);
+    EXPECT_EQ(from_extension("x." + name), type);
+    EXPECT_EQ(from_extension("x." + upper), type);
+    EXPECT_TRUE(seen.insert(name).second) << name;
+  });
+  for_each_name(detail::whole_names, [&](const std::string& name, std::string_view type) {
+    EXPECT_EQ(from_extension(name), type);
+    EXPECT_TRUE(seen.insert("/" + name).second) << name;
+  });
 }
 
 TEST(MimeName, TypesAreWellFormed) {

@@ -27,17 +27,6 @@ namespace paddock::detail {
   return true;
 }
 
-/// Order by bytes after folding: negative, 0 or positive.
-[[nodiscard]] constexpr int compare_ignoring_ascii_case(std::string_view a,
-                                                        std::string_view b) noexcept {
-  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    const int difference = static_cast<unsigned char>(ascii_lower(a[i])) -
-                           static_cast<unsigned char>(ascii_lower(b[i]));
-    if (difference != 0) return difference;
-  }
-  return a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;
-}
-
 /// Whether all characters are of 0-9 and a-f, as in a printed hash.
 [[nodiscard]] constexpr bool is_lower_hex(std::string_view digits) noexcept {
   return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
