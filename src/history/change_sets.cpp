@@ -92,7 +92,10 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   const bool is_taken_back = to.by_work && to.is_of_restore;
   to.by_work = to.by_work || !is_restore;
   const bool is_restored = is_restore && !is_taken_back && to.at_checkpoint.same_as(step.after);
-  if (!is_restored && (to.other_since || !to.before.same_as(step.after))) return;
+  // What could not be read just now may be another content: the one before is still to come back.
+  const bool is_forgotten = to.before.has_content() && !step.after.has_content();
+  const bool is_back = !to.other_since && to.before.same_as(step.after) && !is_forgotten;
+  if (!is_restored && !is_back) return;
   if (is_restored) {
     to.by_other = to.other_since = to.is_theirs = false;
     to.by_server = {};

@@ -78,6 +78,27 @@ TEST_F(HistoryFault, AFailedLookForgetsNoContent) {
   }
 }
 
+/// And so it is while the agent works: what it changes next is not its first change.
+TEST_F(HistoryFault, AFailedLookAtTheAgentsWorkForgetsNoContent) {
+  for (std::size_t at = 1, failed = 1; failed != 0; ++at) {
+    write("a", "one");
+    const auto store = begun();
+    ASSERT_NE(store, nullptr);
+    auto recording = store->before_command("exec", "work");
+    shell("chmod 600 a; chmod 644 a");
+    test::injection injected({.at = at, .os_errno = EIO});
+    store->look();
+    injected.end();
+    failed = test::injection::failed();
+    shell("printf s >>a");
+    (void)recording.finish();
+    const auto back = store->restore({.to = store->state().start});
+    ASSERT_THAT(back, IsOk()) << at;
+    EXPECT_TRUE(back->conflicts.empty()) << at << ' ' << back->conflicts.front().reason;
+    ASSERT_EQ(tree.content("ws/a"), "one") << at;
+  }
+}
+
 /// A content that could not be written is never said to be held, and is read again.
 TEST_F(HistoryFault, AShortFullDiskLosesNoContentInSilence) {
   const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
