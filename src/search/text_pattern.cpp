@@ -253,7 +253,8 @@ bool have_regular_expressions() noexcept {
 
 result<text_pattern> text_pattern::compile(std::string_view text, const pattern_options& options) {
   if (text.empty()) return fault(error_code::invalid_argument, "a pattern must not be empty");
-  if (text.size() > bytes_max) return fault(error_code::too_large, "a pattern is too long");
+  if (text.size() > bytes_max) return fault(error_code::too_large, "a pattern has at most 4096 bytes");
+  static_assert(bytes_max == 4096);
   if (text.find_first_of(std::string_view("\n\0", 2)) != std::string_view::npos)
     return fault(error_code::invalid_argument, "a match is within one line, and has no NUL");
   if (!detail::is_valid_utf8(text))

@@ -1860,6 +1860,10 @@ class Skills(Cli):
         self.assertIn("error: no such file or directory; give a SKILL.md or its directory, or a workspace with --root [not_found]", done.stdout)
         self.assertIn("\n0 skills: 1 error, 0 warnings\n", done.stdout)
 
+    def test_nothing_to_validate_is_said(self):
+        done = self.skills("validate")
+        self.assertEqual((done.returncode, done.stdout), (0, f"There are no skills in {self.workspace} to check; name one, or another --root.\n"))
+
     def test_a_file_in_the_wrong_case_is_named(self):
         self.put(".agents/skills/lower/skill.md", "---\nname: lower\ndescription: d\n---\n")
         listed = self.listed()["notLoaded"][0]

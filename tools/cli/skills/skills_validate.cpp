@@ -169,6 +169,9 @@ int run_validate(const given& options) {
   }
   if (options.form == output::json)
     print_json(verdicts, errors, warnings);
+  else if (verdicts.empty())
+    print_words("There are no skills in %s to check; name one, or another --root.\n",
+                fit(options.root, options.root.size()).c_str());
   else
     print_text(verdicts, errors, warnings);
   return errors > 0 ? failed : success;
