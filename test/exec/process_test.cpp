@@ -307,7 +307,9 @@ TEST_F(Process, UntilWaitsALittleForTheRestOfTheLine) {
     int met = 0;
     const auto pattern = [&](std::string_view seen) {
       if (seen.find("port") == std::string_view::npos) return false;
-      if (++met == 1) EXPECT_THAT(made.write("\n"), IsOk());
+      if (++met == 1) {
+        EXPECT_THAT(made.write("\n"), IsOk());
+      }
       return true;
     };
     const auto page = made.read({.wait_ms = long_ms, .until = pattern});

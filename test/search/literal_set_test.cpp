@@ -174,7 +174,7 @@ TEST(NeededBytes, KeepNoMatchFromAnExpression) {
     for (std::size_t parts = 1 + random() % 5; parts > 0; --parts)
       expression.append(bytes[random() % std::size(bytes)])
           .append(times[random() % std::size(times)]);
-    looked_for += paddock::needed_bytes(expression, literal_set::places_max).empty() ? 0 : 1;
+    looked_for += paddock::needed_bytes(expression, literal_set::places_max).empty() ? 0U : 1U;
     const auto pattern = paddock::text_pattern::compile(expression, {});
     ASSERT_TRUE(pattern.has_value()) << expression;
     const std::regex judge(expression, std::regex::ECMAScript);

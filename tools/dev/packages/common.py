@@ -12,6 +12,9 @@ import tarfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 OUT = TOP / "build-package"
+CROSS = [] # for Meson
+BINUTILS = "" # what their names begin with
+DPKG, LIBRARIES = [], [] # where the packages are that are built against; for dpkg-shlibdeps
 
 
 class Failed(Exception):
@@ -36,8 +39,18 @@ def version():
     return json.loads(output("meson", "introspect", "--projectinfo", "meson.build"))["version"]
 
 
+def build_for_arm64():
+    """From now on, with the compiler and the libraries of tools/dev/arm64."""
+    global OUT, BINUTILS
+    OUT, BINUTILS = TOP / "build-package-arm64", "aarch64-linux-gnu-"
+    CROSS[:] = output(TOP / "tools/dev/arm64", "cross").split()
+    DPKG[:] = [f"--admindir={TOP}/build-arm64/dpkg"]
+    LIBRARIES[:] = [f"-l{TOP}/build-arm64/root{folder}/aarch64-linux-gnu" for folder in ("/lib", "/usr/lib")]
+    os.environ.update(CXX="aarch64-linux-gnu-g++", DEB_HOST_ARCH="arm64")
+
+
 def machine():
-    return platform.machine()
+    return "aarch64" if CROSS else platform.machine()
 
 
 @functools.cache
@@ -55,7 +68,7 @@ def build(name, targets, *options, **environment):
     folder = OUT / name
     environment = os.environ | environment
     if not (folder / "build.ninja").exists():
-        run("meson", "setup", folder, TOP, *options, env=environment)
+        run("meson", "setup", folder, TOP, *CROSS, *options, env=environment)
     run("ninja", "-C", folder, *targets, env=environment)
     return folder
 

@@ -58,7 +58,7 @@ def maintainer():
 
 
 def architecture():
-    return common.output("dpkg", "--print-architecture")
+    return common.output("dpkg-architecture", "--query", "DEB_HOST_ARCH")
 
 
 def install():
@@ -100,11 +100,11 @@ def split(root):
         for page in tree.glob("usr/share/man/man?/*"):
             compress(page)
     for program in [*trees["paddock"].glob("usr/bin/*"), *trees["paddock"].glob("usr/libexec/paddock/*")]:
-        common.run("strip", "--remove-section=.comment", "--remove-section=.note", program)
+        common.run(f"{common.BINUTILS}strip", "--remove-section=.comment", "--remove-section=.note", program)
     for library in trees["libpaddock-dev"].rglob("*.a"):
-        common.run("strip", "--strip-debug", "--remove-section=.comment", "--enable-deterministic-archives", library)
+        common.run(f"{common.BINUTILS}strip", "--strip-debug", "--remove-section=.comment", "--enable-deterministic-archives", library)
     for library in trees["libpaddock-dev"].rglob("*.so.*.*"):
-        common.run("strip", "--strip-unneeded", "--remove-section=.comment", library)
+        common.run(f"{common.BINUTILS}strip", "--strip-unneeded", "--remove-section=.comment", library)
     return trees
 
 
@@ -130,7 +130,7 @@ def add_documents(name, tree):
 def loaded_packages(programs):
     """The packages of the libraries that a program loads when it needs them, by the names it holds."""
     names = {name.decode() for program in programs for name in re.findall(rb"lib(?:curl(?:-\w+)?|zip)\.so\.\d+", program.read_bytes())}
-    return sorted(common.output("dpkg-query", "--search", f"*/{name}").split(":")[0] for name in names)
+    return sorted(common.output("dpkg-query", *common.DPKG, "--search", f"*/{name}").split(":")[0] for name in names)
 
 
 def shared_library_packages(tree):
@@ -139,7 +139,7 @@ def shared_library_packages(tree):
     (work / "debian").mkdir(parents=True, exist_ok=True)
     (work / "debian/control").write_text("Source: paddock\n\nPackage: paddock\nArchitecture: any\n")
     programs = sorted(tree.glob("usr/bin/*"))
-    linked = common.output("dpkg-shlibdeps", "-O", *programs, cwd=work).removeprefix("shlibs:Depends=").strip()
+    linked = common.output("dpkg-shlibdeps", "-O", *common.DPKG, *common.LIBRARIES, *programs, cwd=work).removeprefix("shlibs:Depends=").strip()
     return ", ".join([linked, *loaded_packages(programs)])
 
 

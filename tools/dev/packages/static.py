@@ -47,7 +47,7 @@ def programs():
     folder = common.OUT / "static-programs"
     folder.mkdir(exist_ok=True)
     for name, build in built.items():
-        common.run("strip", "-o", folder / name, build / "tools" / name)
+        common.run(f"{common.BINUTILS}strip", "-o", folder / name, build / "tools" / name)
         if "INTERP" in common.output("readelf", "--program-headers", folder / name):
             raise common.Failed(f"{name} still needs shared libraries")
     return folder
