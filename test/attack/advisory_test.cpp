@@ -10,20 +10,9 @@
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/path/lexical_path.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
-#include <optional>
-#include <thread>
 
 namespace paddock::test {
 namespace {

@@ -10,15 +10,6 @@
 #include "support/campaign.hpp"
 #include "support/process/process.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <map>
-#include <set>
-
 namespace paddock::test::corpus {
 namespace {
 

@@ -5,16 +5,7 @@
 
 #include "corpus.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <optional>
-#include <thread>
 
 namespace paddock::test::corpus {
 namespace {
@@ -107,7 +98,7 @@ std::vector<row> limit_rows() {
       {.id = "P73", .name = "root_moved_from", .check = a_root_without_a_workspace_refuses},
       {.id = "P74",
        .name = "no_descriptors",
-       .build = [](scene& s) { s.tree().link("ws/l", "a/b/g"); },
+       .links = {{"l", "a/b/g"}},
        .check = nothing_works_without_descriptors},
   };
 }

@@ -5,19 +5,10 @@
 
 #include "corpus.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <climits>
-#include <cstdlib>
-#include <thread>
 
 namespace paddock::test::corpus {
 namespace {

@@ -5,19 +5,9 @@
 
 #include "corpus.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <array>
-#include <atomic>
-#include <set>
-#include <thread>
 
 namespace paddock::test::corpus {
 namespace {

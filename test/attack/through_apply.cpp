@@ -7,17 +7,6 @@
 
 #include <paddock/mcp/json.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <filesystem>
-
 namespace paddock::test::corpus {
 namespace {
 

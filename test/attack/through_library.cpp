@@ -5,8 +5,6 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
-#include <gtest/gtest.h>
-
 namespace paddock::test::corpus {
 namespace {
 

@@ -8,15 +8,6 @@
 #include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/path/lexical_path.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-
 namespace paddock::test::corpus {
 namespace {
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
 #include "sys/syscall.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <utility>
 
 namespace paddock {
 namespace {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The same steps with result and with std::expected have to end the same. Compiled as C++23, where
 // the compiler has it; the rest of the toolkit is C++20.
+#include "precompiled/tests.hpp"
+
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>
-
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #if __has_include(<expected>)
 #include <expected>

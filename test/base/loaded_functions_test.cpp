@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
 #include "sys/shared_library.hpp"
 
-#include <gtest/gtest.h>
-
 #include <link.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <string>
 
 // A library that others load when they need it: it may not be there, or come later.
 

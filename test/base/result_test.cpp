@@ -6,13 +6,8 @@
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>
 
-#include <gmock/gmock.h>
-
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 namespace {
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/base/detail/utf8.hpp>
-
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
 
 namespace paddock::detail {
 namespace {

@@ -3,21 +3,11 @@
 // What a model would read and a person not see: the tables against two other implementations of
 // Unicode, texts that people write against loss, and payloads of the kinds that are in use.
 
+#include "precompiled/tests.hpp"
 #include "support/text/slow_text.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
 #include <paddock/frontmatter/frontmatter.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <iterator>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {
@@ -187,7 +177,8 @@ TEST(VisibleText, WhatPeopleWriteStays) {
            "ന്\u200D അവന്\u200D",                    // Malayalam
            "\u182E\u1823\u1829\u182D\u180B\u1823", // Mongolian
            "👩\u200D💻 👨\u200D👩\u200D👧\u200D👦 👩🏽\u200D🚀 🐈\u200D⬛",
-           "❤\uFE0F ❤\uFE0F\u200D🔥 🏳\uFE0F\u200D🌈 ☎\uFE0F 1\uFE0F\u20E3 #\uFE0F\u20E3",
+           "❤\uFE0F ❤\uFE0F\u200D🔥 🏳\uFE0F\u200D🌈 ☎\uFE0F 1\uFE0F\u20E3 "
+           "#\uFE0F\u20E3",
            "🧔🏻\u200D♂\uFE0F 🏴\u200D☠\uFE0F 👁\uFE0F\u200D🗨\uFE0F",
        })
     EXPECT_EQ(detail::without_hidden(text), text);

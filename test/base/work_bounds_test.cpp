@@ -6,14 +6,6 @@
 
 #include <paddock/base/work_bounds.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <thread>
-#include <utility>
-#include <vector>
-
 namespace paddock {
 namespace {
 

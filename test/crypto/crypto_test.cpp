@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "crypto/crypto.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <string>
-#include <string_view>
-#include <utility>
+#include "precompiled/tests.hpp"
 
 namespace paddock {
 namespace {

@@ -5,8 +5,6 @@
 
 #include "support/process/broker_fixture.hpp"
 
-#include <functional>
-
 namespace paddock::test {
 namespace {
 

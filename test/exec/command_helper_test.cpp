@@ -11,23 +11,11 @@
 #include "support/process/line_counts.hpp"
 #include "sys/process.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 namespace paddock::test {
 namespace {

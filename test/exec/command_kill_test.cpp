@@ -9,19 +9,11 @@
 
 #include <paddock/base/file_descriptor.hpp>
 
-#include <fcntl.h>
 #include <grp.h>
 #include <spawn.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <limits>
-#include <thread>
 
 extern char** environ;
 

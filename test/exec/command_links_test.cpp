@@ -5,11 +5,7 @@
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-
-#include <csignal>
 
 namespace paddock::test {
 namespace {
@@ -24,7 +20,7 @@ protected:
     return asked;
   }
   [[nodiscard]] bool has_second_name(const char* name) const {
-    struct stat status {};
+    struct stat status{};
     return ::stat((tree_.path() + '/' + name).c_str(), &status) == 0 && status.st_nlink == 2;
   }
 };

@@ -8,15 +8,6 @@
 #include "support/process/descriptors.hpp"
 #include "support/process/line_counts.hpp"
 
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <thread>
-
 namespace paddock::test {
 namespace {
 

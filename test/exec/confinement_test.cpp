@@ -18,17 +18,9 @@
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
-#include <cstddef>
-#include <cstring>
-#include <filesystem>
-#include <functional>
 #include <netinet/in.h>
-#include <set>
-#include <string_view>
 
 namespace paddock::test {
 namespace {

@@ -9,23 +9,8 @@
 #include "support/files/temp_tree.hpp"
 #include "support/process/process.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <thread>
-#include <vector>
 
 namespace paddock::exec {
 namespace {

@@ -7,11 +7,6 @@
 
 #include <paddock/exec/confinement.hpp>
 
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <cstdlib>
-
 namespace paddock::test {
 namespace {
 

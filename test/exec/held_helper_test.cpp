@@ -10,14 +10,6 @@
 
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <thread>
-#include <vector>
 
 namespace paddock::test {
 namespace {

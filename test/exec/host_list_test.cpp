@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+#include "precompiled/tests.hpp"
+
 #include <paddock/exec/host_list.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <array>
-#include <string>
 
 namespace paddock {
 namespace {

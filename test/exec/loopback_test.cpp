@@ -9,14 +9,6 @@
 #include <paddock/base/file_descriptor.hpp>
 
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <condition_variable>
-#include <filesystem>
-#include <mutex>
-#include <optional>
-#include <thread>
 
 namespace paddock::test {
 namespace {

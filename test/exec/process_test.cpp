@@ -7,16 +7,7 @@
 
 #include <paddock/exec/process.hpp>
 
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <fstream>
 #include <future>
-#include <memory>
-#include <random>
-#include <thread>
 
 namespace paddock::test {
 namespace {

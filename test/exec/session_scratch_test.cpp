@@ -7,17 +7,7 @@
 
 #include <paddock/base/file_descriptor.hpp>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <thread>
-#include <vector>
 
 namespace paddock::test {
 namespace {

@@ -8,9 +8,6 @@
 #include <linux/sched.h>
 #include <sys/syscall.h>
 
-#include <cstdint>
-#include <fstream>
-
 namespace paddock::test {
 namespace {
 

@@ -5,8 +5,6 @@
 
 #include "support/process/command_fixture.hpp"
 
-#include <string>
-
 namespace paddock::test {
 namespace {
 

@@ -7,13 +7,6 @@
 #include "support/process/denied_calls.hpp"
 #include "support/process/line_counts.hpp"
 
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <filesystem>
-#include <functional>
-#include <optional>
-
 namespace paddock::test {
 namespace {
 

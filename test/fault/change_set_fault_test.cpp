@@ -14,18 +14,7 @@
 #include "support/matchers.hpp"
 #include "support/process/descriptors.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/fs.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <iostream>
 
 namespace paddock {
 namespace {

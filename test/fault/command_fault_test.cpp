@@ -12,23 +12,7 @@
 
 #include <paddock/exec/process.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <sys/socket.h>
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <iostream>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

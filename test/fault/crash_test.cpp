@@ -10,21 +10,8 @@
 #include "support/fault/kill_at.hpp"
 #include "support/matchers.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <functional>
-#include <iostream>
-#include <optional>
-#include <string_view>
 
 namespace paddock {
 namespace {

@@ -16,19 +16,7 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/protected_names.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace paddock {
 namespace {

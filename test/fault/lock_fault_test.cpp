@@ -6,15 +6,6 @@
 #include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cerrno>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace paddock {
 namespace {
 

@@ -12,19 +12,6 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace paddock {
 namespace {
 

@@ -9,13 +9,6 @@
 
 #include <paddock/file/file.hpp>
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <string_view>
-
 namespace paddock {
 namespace {
 

@@ -4,14 +4,6 @@
 
 #include <paddock/file/allowed_file.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <string>
-#include <string_view>
-
 namespace paddock {
 namespace {
 

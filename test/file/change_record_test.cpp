@@ -10,18 +10,6 @@
 
 #include <paddock/file/change_set.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace paddock {
 namespace {
 
@@ -256,7 +244,7 @@ TEST_P(planted_record_test, a_directory_in_the_place_of_another_is_not_worked_in
   for (const bool is_same : {false, true}) { // the second one is the control
     t.directory("ws/d");
     t.file("ws/d/evil", "evil");
-    struct stat s {};
+    struct stat s{};
     ASSERT_EQ(0, ::stat((t / "ws/d").c_str(), &s));
     change_plan plan = moving("d/evil", "moved");
     plan.directories = {{"d", s.st_dev, is_same ? s.st_ino : s.st_ino + 1}};

@@ -9,15 +9,6 @@
 #include <paddock/file/change_set.hpp>
 #include <paddock/path/lexical_path.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace paddock {
 namespace {
 

@@ -7,22 +7,7 @@
 
 #include <paddock/file/change_set.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 namespace paddock {
 namespace {
@@ -69,7 +54,7 @@ protected:
   }
   [[nodiscard]] std::string state() const { return t / "state"; }
   [[nodiscard]] unsigned mode(const std::string& name) const {
-    struct stat s {};
+    struct stat s{};
     EXPECT_EQ(0, ::lstat((t / name).c_str(), &s)) << name;
     return s.st_mode & 07777U;
   }
@@ -234,8 +219,8 @@ TEST_P(change_set_test, a_check_says_what_would_become_and_does_nothing) {
 }
 
 TEST_P(change_set_test, what_is_as_it_is_to_be_is_left_alone) {
-  struct stat before {};
-  struct stat after {};
+  struct stat before{};
+  struct stat after{};
   ASSERT_EQ(0, ::stat((t / "ws/a").c_str(), &before));
   const auto done = apply_changes(
       *root_, std::vector<file_change>{

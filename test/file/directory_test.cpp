@@ -10,23 +10,8 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <random>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 namespace paddock {
 namespace {

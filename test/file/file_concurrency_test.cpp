@@ -9,23 +9,6 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock {
 namespace {
 
@@ -282,7 +265,7 @@ TEST_F(TwoProcesses, WaitForEachOtherAsLongAsTheBoundsAllow) {
   ASSERT_EQ(::pipe(told), 0);
   ASSERT_EQ(::pipe(asked), 0);
   const pid_t holder = start([&] {
-    struct flock all {};
+    struct flock all{};
     all.l_type = F_WRLCK;
     all.l_whence = SEEK_SET;
     const int fd = ::open(locks.c_str(), O_RDWR);

@@ -10,24 +10,9 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 namespace paddock {
 namespace {

@@ -11,22 +11,8 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

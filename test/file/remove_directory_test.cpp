@@ -9,21 +9,8 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 namespace paddock {
 namespace {

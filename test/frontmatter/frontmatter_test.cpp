@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/frontmatter/frontmatter.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::frontmatter {
 namespace {

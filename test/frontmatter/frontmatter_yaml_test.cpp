@@ -2,26 +2,12 @@
 
 // The scanner against libyaml, libyaml's guards, and what is written read back by libyaml.
 
+#include "precompiled/tests.hpp"
 #include "support/campaign.hpp"
 #include "support/text/frontmatter_blocks.hpp"
 #include "support/text/slow_text.hpp"
 
 #include <paddock/frontmatter/frontmatter_yaml.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock::frontmatter {
 namespace {

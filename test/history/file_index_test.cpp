@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "history/file_index.hpp"
-
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
+#include "precompiled/tests.hpp"
 
 using namespace paddock::history;
 

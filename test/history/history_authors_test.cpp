@@ -4,20 +4,7 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <csignal>
-#include <cstddef>
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <functional>
-#include <span>
-#include <string>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;

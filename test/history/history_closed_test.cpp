@@ -6,17 +6,6 @@
 #include "support/history/history_fixture.hpp"
 #include "support/process/process.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
 using namespace paddock;
 using test::IsOk;
 

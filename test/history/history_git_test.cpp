@@ -6,11 +6,6 @@
 #include "history/git_keeping.hpp"
 #include "support/history/history_fixture.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <string>
-#include <vector>
-
 using namespace paddock;
 using test::IsOk;
 

@@ -9,12 +9,6 @@
 #include "history_sequences.hpp"
 #include "support/campaign.hpp"
 
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <set>
-#include <string>
-
 using namespace paddock;
 using test::asker;
 using test::lies_in;

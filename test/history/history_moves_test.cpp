@@ -5,18 +5,10 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <ostream>
-#include <random>
-#include <string>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;

@@ -5,11 +5,6 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 using namespace paddock;
 using test::IsOk;
 

@@ -4,16 +4,6 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdlib>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace paddock;
 using test::IsOk;
 

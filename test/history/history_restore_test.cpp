@@ -6,12 +6,6 @@
 
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <string>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;

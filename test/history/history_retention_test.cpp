@@ -5,23 +5,9 @@
 #include "history/journal_records.hpp"
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;

@@ -9,12 +9,6 @@
 
 #include <paddock/history/history.hpp>
 
-#include <cstdio>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace paddock::test {
 namespace {
 

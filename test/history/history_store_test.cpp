@@ -4,20 +4,7 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <ostream>
-#include <set>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 using namespace paddock;
 using test::IsError;
@@ -154,7 +141,8 @@ TEST_F(HistoryStore, NeverTakesMoreThanItsBudget) {
          at = at * 1664525 + 1013904223)
       bytes += static_cast<char>(at >> 24U);
     write("a", bytes);
-    EXPECT_THAT(recording.finish(), testing::AnyOf("", testing::HasSubstr("the store had no room")));
+    EXPECT_THAT(recording.finish(),
+                testing::AnyOf("", testing::HasSubstr("the store had no room")));
     EXPECT_LE(disk_bytes(), how.store_bytes_max) << i;
     (void)store->make_checkpoint("");
     EXPECT_LE(disk_bytes(), how.store_bytes_max) << i;

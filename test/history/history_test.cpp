@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <vector>
 
 using namespace paddock;
 using test::HoldsValue;

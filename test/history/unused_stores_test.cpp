@@ -6,24 +6,10 @@
 
 #include <paddock/file/change_set.hpp>
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <ostream>
-#include <set>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;
@@ -94,19 +80,19 @@ class UnusedStore : public UnusedStores, public testing::WithParamInterface<unus
 
 INSTANTIATE_TEST_SUITE_P(
     , UnusedStore,
-    testing::Values(
-        unused_case{"Old", 31, "true", true}, unused_case{"Fresh", 29, "true", false},
-        unused_case{"OldWithMarks", 31, "echo > mark-0; echo > intent.failed", true},
-        unused_case{"WithRestore", 31, "echo > intent", false},
-        unused_case{"OfAnotherVersion", 31, "sed -i '1s/1/2/' head", false},
-        unused_case{"DamagedHead", 31, "echo > head", false},
-        unused_case{"WithoutHead", 31, "rm head", false},
-        unused_case{"WithoutLock", 31, "rm lock", false},
-        unused_case{"WithAFileOfSomebody", 31, "echo > notes", false},
-        unused_case{"WithADirectory", 31, "mkdir pack-1", false},
-        unused_case{"WithALink", 31, "ln -s /etc/passwd pack-ffffffff", false},
-        unused_case{"HeadIsALink", 31, "mv head ../../head; ln -s ../../head head", false},
-        unused_case{"NotPrivate", 31, "chmod 755 .", false}),
+    testing::Values(unused_case{"Old", 31, "true", true}, unused_case{"Fresh", 29, "true", false},
+                    unused_case{"OldWithMarks", 31, "echo > mark-0; echo > intent.failed", true},
+                    unused_case{"WithRestore", 31, "echo > intent", false},
+                    unused_case{"OfAnotherVersion", 31, "sed -i '1s/1/2/' head", false},
+                    unused_case{"DamagedHead", 31, "echo > head", false},
+                    unused_case{"WithoutHead", 31, "rm head", false},
+                    unused_case{"WithoutLock", 31, "rm lock", false},
+                    unused_case{"WithAFileOfSomebody", 31, "echo > notes", false},
+                    unused_case{"WithADirectory", 31, "mkdir pack-1", false},
+                    unused_case{"WithALink", 31, "ln -s /etc/passwd pack-ffffffff", false},
+                    unused_case{"HeadIsALink", 31, "mv head ../../head; ln -s ../../head head",
+                                false},
+                    unused_case{"NotPrivate", 31, "chmod 755 .", false}),
     [](const auto& each) { return each.param.name; });
 
 TEST_P(UnusedStore, GoesOrStays) {

@@ -8,19 +8,8 @@
 #include "support/http/http_raw_client.hpp"
 #include "support/process/descriptors.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
 #include <new>
 #include <stdexcept>
-#include <thread>
 
 namespace paddock::test {
 namespace {

@@ -2,11 +2,11 @@
 // Our reader of requests against Boost.Beast, on requests that a grammar of honest and hostile
 // parts makes, and on these with bytes changed: what both accept they read the same, to the byte
 // where the next request begins. Readers that are wrong on purpose are noticed.
-#include <gtest/gtest.h>
 
 #if __has_include(<boost/beast/http/basic_parser.hpp>)
 
 #include "http/request_differential.hpp"
+#include "precompiled/tests.hpp"
 
 #include <algorithm>
 #include <map>

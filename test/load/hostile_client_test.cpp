@@ -11,16 +11,6 @@
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace paddock {
 namespace {
 

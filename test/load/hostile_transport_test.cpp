@@ -9,15 +9,6 @@
 #include "support/load/line_peer.hpp"
 #include "support/process/command_fixture.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 namespace paddock {
 namespace {
 

@@ -9,14 +9,6 @@
 #include <paddock/mcp/stdio_transport.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-
 namespace paddock {
 namespace {
 

@@ -10,20 +10,7 @@
 #include "support/load/line_peer.hpp"
 #include "support/mcp/request_lines.hpp"
 
-#include <gtest/gtest.h>
-
 #include <sys/resource.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <memory>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

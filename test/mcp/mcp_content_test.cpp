@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/mcp/content.hpp>
-
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
 
 namespace paddock::mcp {
 namespace {

@@ -7,18 +7,8 @@
 
 #include <paddock/mcp/server.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <functional>
 #include <new>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {
@@ -241,8 +231,8 @@ TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
       EXPECT_THAT(trouble, HasSubstr("the result is ")) << json;
     }
     // The control: a handler that vouches for its results is believed.
-    server believed = with(
-        options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
+    server believed =
+        with(options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
     EXPECT_THAT(believed.handle_line(legacy_run), ElementsAre(Not(HasSubstr("-32603")))) << json;
   }
   for (const char* content : {"{}", "[", "[{]", "\xEF\xBB\xBF[]", "[]]"}) {
@@ -260,8 +250,8 @@ TEST_F(McpExtension, ResultsThatAreNoJsonStayHere) {
 
 TEST_F(McpExtension, AVouchedResultThatIsNoObjectFailsItsCallAndNothingElse) {
   for (const char* json : {"", " \n", "{", "}", "7", "null", "[]", "x", "\"\""}) {
-    server s = with(
-        options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
+    server s =
+        with(options_, [&] { return tool_result{.json = json}; }, "x/run", json_origin::writer);
     for (const std::string& line : {modern("x/run"), legacy("x/run")})
       EXPECT_THAT(s.handle_line(line),
                   ElementsAre(testing::AllOf(HasSubstr("-32603"), HasSubstr("Internal error"))))

@@ -4,18 +4,10 @@
 // tools, and the lines it sends must be those of out.jsonl. PADDOCK_UPDATE_GOLDEN=1 rewrites
 // out.jsonl; read the difference.
 
+#include "precompiled/tests.hpp"
 #include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/server.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

@@ -6,13 +6,7 @@
 #include "mcp/http/access.hpp"
 #include "mcp/http/message_rules.hpp"
 #include "mcp/protocol/header_value.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
-#include <vector>
+#include "precompiled/tests.hpp"
 
 namespace paddock::mcp {
 namespace {

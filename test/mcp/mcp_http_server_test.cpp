@@ -7,12 +7,8 @@
 
 #include <paddock/base/file_descriptor.hpp>
 
-#include <gmock/gmock.h>
-
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-
-#include <atomic>
 
 namespace paddock::mcp {
 namespace {

@@ -7,14 +7,6 @@
 
 #include <paddock/mcp/server.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

@@ -3,13 +3,7 @@
 
 #include <paddock/mcp/json.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
 #include <limits>
-#include <random>
-#include <string>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

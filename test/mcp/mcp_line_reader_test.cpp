@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/stdio/line_reader.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
+#include "precompiled/tests.hpp"
 
 namespace paddock::mcp {
 namespace {

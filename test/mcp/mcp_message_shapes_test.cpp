@@ -8,13 +8,6 @@
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 
-#include <gmock/gmock.h>
-
-#include <unistd.h>
-
-#include <array>
-#include <cstdlib>
-
 namespace paddock::mcp {
 namespace {
 

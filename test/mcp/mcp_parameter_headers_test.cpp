@@ -10,14 +10,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

@@ -5,12 +5,6 @@
 #include <paddock/mcp/json_rpc.hpp>
 #include <paddock/mcp/server.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

@@ -4,15 +4,10 @@
 
 #include "mcp/skills/frontmatter_json.hpp"
 #include "mcp/skills/skill_uri.hpp"
+#include "precompiled/tests.hpp"
 
 #include <paddock/frontmatter/frontmatter_yaml.hpp>
 #include <paddock/mcp/json.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
 
 namespace paddock::mcp {
 namespace {

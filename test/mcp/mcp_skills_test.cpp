@@ -9,16 +9,6 @@
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/skills.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

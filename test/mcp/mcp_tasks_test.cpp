@@ -11,22 +11,8 @@
 #include <paddock/mcp/http_server.hpp>
 #include <paddock/mcp/server.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <latch>
-#include <mutex>
-#include <optional>
-#include <set>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

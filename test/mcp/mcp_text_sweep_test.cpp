@@ -6,15 +6,8 @@
 #include "http/text.hpp"
 #include "mcp/json/json_escape.hpp"
 #include "mcp/protocol/header_value.hpp"
+#include "precompiled/tests.hpp"
 #include "support/text/slow_text.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

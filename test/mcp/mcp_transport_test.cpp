@@ -6,28 +6,8 @@
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <thread>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

@@ -3,17 +3,10 @@
 // Tables of parameters: the schema, the check and its text, fallbacks. PADDOCK_SCHEMA_CASES names a
 // file for an outside judge (schema_judge.py): schemas, random values, and what the check says.
 
+#include "precompiled/tests.hpp"
+
 #include <paddock/mcp/parameter.hpp>
 #include <paddock/mcp/server.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <random>
-#include <string>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

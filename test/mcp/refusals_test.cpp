@@ -3,14 +3,10 @@
 // Why an edit was not made, in words: looking for them is work that ends when its call does.
 
 #include "mcp/tools/refusals.hpp"
+#include "precompiled/tests.hpp"
 
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/text/edit_steps.hpp>
-
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <string>
 
 namespace paddock::test {
 namespace {

@@ -4,14 +4,6 @@
 
 #include "support/mcp/tool_fixture.hpp"
 
-#include <gmock/gmock.h>
-
-#include <atomic>
-#include <filesystem>
-#include <set>
-#include <string>
-#include <thread>
-
 namespace paddock::test {
 namespace {
 

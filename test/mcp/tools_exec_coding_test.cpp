@@ -7,12 +7,6 @@
 
 #include <paddock/exec/confinement.hpp>
 
-#include <gmock/gmock.h>
-
-#include <filesystem>
-#include <string>
-#include <string_view>
-
 namespace paddock::test {
 namespace {
 
@@ -75,7 +69,8 @@ TEST_F(tools_exec_coding, an_editor_at_the_deadline_is_told_of) {
 
 /// Package managers that cannot reach a registry are told so, unless the call says otherwise.
 TEST_F(tools_exec_coding, package_managers_know_that_there_is_no_network) {
-  constexpr const char* script = "echo $npm_config_offline $CARGO_NET_OFFLINE $UV_OFFLINE $PIP_RETRIES";
+  constexpr const char* script =
+      "echo $npm_config_offline $CARGO_NET_OFFLINE $UV_OFFLINE $PIP_RETRIES";
   const bool is_denied =
       probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::network).applied;
   if (!is_denied) GTEST_SKIP() << "this system cannot confine commands";
@@ -93,8 +88,7 @@ TEST_F(tools_exec_coding, npm_fails_at_once_without_a_network) {
   tree.file("package.json", R"({"name":"a","version":"1.0.0","dependencies":{"left-pad":"1"}})");
   const auto told = shell("npm install --loglevel=http --no-audit --no-fund");
   EXPECT_TRUE(told.failed);
-  EXPECT_THAT(told.string("output"),
-              AllOf(HasSubstr("ENOTCACHED"), Not(HasSubstr("attempt"))));
+  EXPECT_THAT(told.string("output"), AllOf(HasSubstr("ENOTCACHED"), Not(HasSubstr("attempt"))));
   EXPECT_THAT(told.message(), HasSubstr("if it needs a network"));
   const auto asked = shell("npm install --loglevel=http --fetch-retries=1 "
                            "--fetch-retry-mintimeout=1 --fetch-retry-maxtimeout=1",

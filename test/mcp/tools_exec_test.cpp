@@ -6,15 +6,8 @@
 
 #include <paddock/exec/confinement.hpp>
 
-#include <gmock/gmock.h>
-
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 namespace paddock::test {
 namespace {
@@ -441,13 +434,11 @@ TEST_F(tools_exec, a_command_line_in_place_of_a_program_belongs_to_a_shell) {
   tree.file("my tool", "#!/bin/sh\necho mine\n");
   ASSERT_EQ(0, ::chmod((tree / "my tool").c_str(), 0755));
   const std::string many(300, 'x'), path = "./" + many;
-  const exec_request lines[] = {{.command = "ls -l", .args = {}},
-                                {.command = "./run.sh x", .args = {}},
-                                {.command = "cd . && ls", .args = {}},
-                                {.command = "ls " + many, .args = {}},
-                                {.command = "FOO=1", .args = {"ls"}},
-                                {.command = "cd", .args = {"sub"}},
-                                {.command = "~/x", .args = {}}};
+  const exec_request lines[] = {
+      {.command = "ls -l", .args = {}},      {.command = "./run.sh x", .args = {}},
+      {.command = "cd . && ls", .args = {}}, {.command = "ls " + many, .args = {}},
+      {.command = "FOO=1", .args = {"ls"}},  {.command = "cd", .args = {"sub"}},
+      {.command = "~/x", .args = {}}};
   for (const auto& each : lines) {
     SCOPED_TRACE(each.command);
     EXPECT_THAT(exec(each).message(),

@@ -5,14 +5,6 @@
 
 #include "support/mcp/tool_fixture.hpp"
 
-#include <gmock/gmock.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-
 namespace paddock::test {
 namespace {
 

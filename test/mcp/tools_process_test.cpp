@@ -7,14 +7,6 @@
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/history/history.hpp>
 
-#include <gmock/gmock.h>
-
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-
 namespace paddock::test {
 namespace {
 

@@ -8,14 +8,6 @@
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/search/text_pattern.hpp>
 
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 namespace paddock::test {
 namespace {
 
@@ -246,8 +238,9 @@ TEST_F(tools_search, what_is_ignored_is_not_said_to_be_absent) {
   const auto notice = [&](const char* tool, const char* arguments) {
     return call(tool, arguments).string("notice");
   };
-  const auto is_told = AllOf(HasSubstr("entries ignored by the files in ignoredBy were not searched"),
-                             HasSubstr("includeIgnored: true"));
+  const auto is_told =
+      AllOf(HasSubstr("entries ignored by the files in ignoredBy were not searched"),
+            HasSubstr("includeIgnored: true"));
   EXPECT_THAT(notice("findFiles", R"({"glob":"made.c"})"), is_told);
   EXPECT_EQ("(no string)", notice("findFiles", R"({"glob":"a.c"})")); // the control
   if (!have_regular_expressions()) GTEST_SKIP() << "built without RE2";

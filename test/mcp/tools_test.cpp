@@ -5,11 +5,6 @@
 
 #include "support/mcp/tool_fixture.hpp"
 
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <filesystem>
-
 namespace paddock::test {
 namespace {
 

@@ -6,22 +6,7 @@
 
 #include <paddock/history/history.hpp>
 
-#include <gmock/gmock.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 namespace paddock::test {
 namespace {
@@ -360,9 +345,9 @@ TEST_F(tools_undo, what_a_process_changes_is_its_own_while_it_runs) {
   const auto list = store->changes({});
   ASSERT_TRUE(list);
   EXPECT_THAT(list->changes.front().command, StartsWith("sh -c echo x"));
-  EXPECT_THAT(
-      call("restore").string("notice"),
-      AllOf(HasSubstr("startProcess sh -c"), HasSubstr("is still running"), HasSubstr("stopProcess")));
+  EXPECT_THAT(call("restore").string("notice"),
+              AllOf(HasSubstr("startProcess sh -c"), HasSubstr("is still running"),
+                    HasSubstr("stopProcess")));
   EXPECT_FALSE(tree.exists("made"));
   call("writeProcess", process + R"(,"text":"go\n"})");
   EXPECT_EQ("exited",

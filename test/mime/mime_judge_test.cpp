@@ -2,21 +2,9 @@
 
 // Types beside those of libmagic, for files of this machine: a few of each extension.
 
+#include "precompiled/tests.hpp"
+
 #include <paddock/mime/mime.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::mime {
 namespace {
@@ -62,8 +50,8 @@ std::vector<std::string> judged(const std::vector<std::string>& files) {
   for (const std::string& path : files)
     out << path << '\n';
   out.close();
-  const std::string command = "file --brief --no-pad --mime-type --files-from " + list +
-                              " 2>/dev/null";
+  const std::string command =
+      "file --brief --no-pad --mime-type --files-from " + list + " 2>/dev/null";
   const std::unique_ptr<FILE, int (*)(FILE*)> said(::popen(command.c_str(), "re"), ::pclose);
   std::vector<std::string> types;
   std::string line;

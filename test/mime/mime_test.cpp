@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
 #include "support/files/mime_fixtures.hpp"
 
 #include <paddock/mime/mime.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <random>
-#include <set>
-#include <span>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::mime {
 namespace {

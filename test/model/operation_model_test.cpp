@@ -7,14 +7,6 @@
 #include "support/files/canary.hpp"
 #include "support/model/operation_sequence.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <random>
-#include <string>
-#include <vector>
-
 namespace paddock::test {
 namespace {
 

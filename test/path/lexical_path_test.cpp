@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/path/lexical_path.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <map>
-#include <random>
-#include <vector>
 
 namespace paddock {
 namespace {

@@ -4,21 +4,9 @@
 // character, against Python's tables of Unicode.
 
 #include "path/name_folding.hpp"
+#include "precompiled/tests.hpp"
 
 #include <paddock/base/detail/visible_text.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

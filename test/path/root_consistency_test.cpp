@@ -10,21 +10,10 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <ostream>
-#include <random>
-#include <string>
-#include <vector>
 
 namespace paddock {
 namespace {

@@ -12,20 +12,8 @@
 #include <paddock/file/file.hpp>
 #include <paddock/path/root.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 namespace paddock {
 namespace {
@@ -90,15 +78,13 @@ TEST_P(root_test, a_spelling_with_dotdot_after_a_link_names_what_the_kernel_open
   EXPECT_THAT(read_file(r, t / "elsewhere/ws/f"), IsOk());
 }
 
-/// As Linux has it by fs.protected_symlinks: where anybody may put a link, only one's own is followed,
-/// or that of whose directory it is.
+/// As Linux has it by fs.protected_symlinks: where anybody may put a link, only one's own is
+/// followed, or that of whose directory it is.
 TEST_P(root_test, a_link_of_somebody_else_in_a_shared_directory_is_not_followed) {
   constexpr uid_t somebody = 4711, another = 4712;
   t.directory("ws/shared");
   t.link("ws/shared/link", "../f");
-  const auto opened = [&] {
-    return open().open_beneath("shared/link", access::read).has_value();
-  };
+  const auto opened = [&] { return open().open_beneath("shared/link", access::read).has_value(); };
   const auto mode = [&](mode_t to) { ASSERT_EQ(0, ::chmod((t / "ws/shared").c_str(), to)); };
   const auto owners = [&](uid_t directory, uid_t link) {
     return ::lchown((t / "ws/shared").c_str(), directory, directory) == 0 &&

@@ -9,18 +9,7 @@
 #include "support/fault/power_cut.hpp"
 #include "support/matchers.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <iostream>
-#include <map>
-#include <set>
 
 namespace paddock {
 namespace {
@@ -44,7 +33,7 @@ protected:
     w.reset();
     const picture before = picture_of(w.t, "ws");
     disk d(w.t.path());
-    struct stat s {};
+    struct stat s{};
     EXPECT_EQ(0, ::stat((w.t / "ws").c_str(), &s));
     {
       const test::injection without_waiting_for_disks({.files = w.files});
@@ -100,7 +89,7 @@ protected:
       const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
                                  {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000}};
       ASSERT_EQ(0, ::utimensat(AT_FDCWD, (w.t / path).c_str(), times, AT_SYMLINK_NOFOLLOW));
-      struct stat s {};
+      struct stat s{};
       ASSERT_EQ(0, ::lstat((w.t / path).c_str(), &s));
       inodes_[s.st_ino] = more.at(path).inode;
     }

@@ -15,25 +15,6 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <iostream>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 using namespace paddock;
 using test::disk;
 using test::IsOk;

@@ -3,8 +3,6 @@
 
 #include <paddock/exec/command.hpp>
 
-#include <gtest/gtest.h>
-
 namespace paddock::test {
 namespace {
 

@@ -6,21 +6,8 @@
 #include "attacks.hpp"
 #include "strategies.hpp"
 
-#include <gtest/gtest.h>
-
 #include <dirent.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
 
 namespace paddock::test {
 namespace {

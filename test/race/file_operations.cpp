@@ -5,14 +5,6 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-
 namespace paddock::test {
 
 void expect_inside(std::string_view bytes) {

@@ -10,23 +10,6 @@
 #include "support/files/skill_fixture.hpp"
 #include "support/matchers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <thread>
-#include <tuple>
-
 namespace paddock::test {
 namespace {
 

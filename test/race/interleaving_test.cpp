@@ -10,20 +10,8 @@
 #include "support/fault/faulty_sys.hpp"
 #include "support/matchers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <string>
-#include <tuple>
-#include <vector>
 
 namespace paddock::test {
 namespace {

@@ -12,17 +12,6 @@
 #include "support/campaign.hpp"
 #include "support/matchers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <map>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <vector>
-
 namespace paddock::test {
 namespace {
 

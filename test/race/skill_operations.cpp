@@ -3,12 +3,6 @@
 
 #include <paddock/skill/store.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
-#include <string>
-
 namespace paddock::test {
 namespace {
 

@@ -5,8 +5,6 @@
 #include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <gtest/gtest.h>
-
 namespace paddock::test {
 namespace {
 

@@ -10,20 +10,8 @@
 #include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <set>
-#include <string>
-#include <string_view>
-#include <tuple>
 
 namespace paddock::test {
 namespace {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Hunks of a page, and a text without one of them.
+#include "precompiled/tests.hpp"
 #include "review_page/file_diff.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
 
 namespace paddock::review_page {
 namespace {

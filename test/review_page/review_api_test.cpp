@@ -5,13 +5,6 @@
 
 #include <paddock/mcp/json.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <string>
-#include <vector>
-
 namespace paddock::review_page {
 namespace {
 

@@ -10,20 +10,7 @@
 #include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <gtest/gtest.h>
-
 #include <time.h>
-
-#include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace {
 

@@ -2,16 +2,11 @@
 // Letters without regard to case, for each character of the first plane that has a case: the lines
 // that are found by their literals first are those that RE2 alone finds. Which characters have a
 // case is what utf8proc says, so that neither side chooses what it is asked.
+#include "precompiled/tests.hpp"
 #include "search/line_matcher.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
 #include <re2/re2.h>
-#include <string>
-#include <string_view>
 #include <utf8proc.h>
-#include <vector>
 
 using namespace paddock;
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/search/glob.hpp>
 
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <optional>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using paddock::error_code;
 using paddock::glob;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/search/ignore_rules.hpp>
 #include <paddock/search/ignore_tree.hpp>
-
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
 
 using paddock::entry_kind;
 using paddock::ignore_rules;
@@ -66,7 +63,7 @@ constexpr rule_case rule_cases[] = {
     {"a/**/b", "a/x/y/b", ignored},
     {"/**", "a/b", ignored},
     {"foo**//", "foo/", ignored}, // `**/` at the end may be nothing
-    {"a**/b", "a/x/b", ignored}, // as git has it: what has no wildcard is compared apart
+    {"a**/b", "a/x/b", ignored},  // as git has it: what has no wildcard is compared apart
     {"[a-c]x", "bx", ignored},
     {"[a", "[a", unmatched},
     {"a\\", "a\\", unmatched},

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
 #include "search/line_matcher.hpp"
 #include "search/literal_set.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
 #include <regex>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using paddock::byte_class;
 using paddock::letters;

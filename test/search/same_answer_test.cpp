@@ -8,12 +8,6 @@
 #include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
-#include <vector>
-
 namespace paddock {
 namespace {
 

@@ -9,14 +9,7 @@
 #include <paddock/search/text_search.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <gtest/gtest.h>
-
 #include <malloc.h>
-#include <unistd.h>
-
-#include <string>
-#include <string_view>
-#include <utility>
 
 using namespace paddock;
 

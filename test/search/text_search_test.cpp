@@ -4,19 +4,8 @@
 
 #include <paddock/search/text_search.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <atomic>
 #include <limits>
-#include <optional>
 #include <ostream>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace paddock;
 

@@ -4,14 +4,6 @@
 
 #include <paddock/search/tree_map.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <string>
-
 using namespace paddock;
 
 namespace {

@@ -8,25 +8,9 @@
 #include "support/matchers.hpp"
 #include "support/process/process.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <map>
-#include <random>
-#include <set>
-#include <sstream>
-#include <thread>
 
 namespace paddock {
 namespace {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "precompiled/tests.hpp"
+
 #include <paddock/base/detail/utf8.hpp>
 #include <paddock/skill/prompt.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

@@ -8,17 +8,8 @@
 #include "support/matchers.hpp"
 #include "support/process/process.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <utime.h>
-
-#include <chrono>
-#include <set>
-#include <thread>
 
 namespace paddock {
 namespace {
@@ -248,7 +239,7 @@ TEST_F(skill_store_test, every_change_elsewhere_is_seen_by_the_next_call) {
          [&] {
            let_the_clock_tick();
            (void)list_of(store);
-           struct stat s {};
+           struct stat s{};
            ASSERT_EQ(0, ::stat(skill_path("a/SKILL.md").c_str(), &s));
            t.file("ws/.agents/skills/a/SKILL.md", skill_md("a", "ten"));
            const timespec times[2] = {s.st_atim, s.st_mtim};
@@ -465,7 +456,7 @@ TEST_F(skill_store_test, an_edit_changes_two_fields_and_nothing_else) {
   EXPECT_THAT(text, testing::StartsWith("---\n# kept\n"));
   EXPECT_THAT(text, testing::HasSubstr("license: MIT\n"));
   EXPECT_THAT(text, testing::EndsWith("---\n\nBody: stays\r\n"));
-  struct stat s {};
+  struct stat s{};
   ASSERT_EQ(0, ::stat(skill_path("s/SKILL.md").c_str(), &s));
   EXPECT_EQ(s.st_mode & 07777U, 0640U);
   ASSERT_THAT(store.edit("s", {.name = "renamed"}), IsOk());

@@ -6,17 +6,6 @@
 #include "skill/zip_directory.hpp"
 #include "support/files/temp_tree.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
 namespace paddock {
 namespace {
 

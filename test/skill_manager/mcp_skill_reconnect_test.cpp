@@ -7,18 +7,6 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill_manager/mcp_skill.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock::skill_manager {
 namespace {
 

@@ -11,18 +11,6 @@
 #include <paddock/skill_manager/mcp_skill.hpp>
 #include <paddock/skill_manager/skill_set.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <fstream>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock::skill_manager {
 namespace {
 

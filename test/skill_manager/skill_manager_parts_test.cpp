@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The pauses between attempts to reach a server again, which name somebody may have meant, and what
 // of a strange tool's schema a model reads.
+#include "precompiled/tests.hpp"
 #include "skill_manager/reconnect_pause.hpp"
 #include "skill_manager/visible_schema.hpp"
 
 #include <paddock/base/detail/nearest_name.hpp>
 
-#include <gtest/gtest.h>
-
-#include <array>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

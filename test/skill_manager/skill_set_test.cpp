@@ -13,17 +13,6 @@
 #include <paddock/skill_manager/interactive_skill.hpp>
 #include <paddock/skill_manager/skill_set.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <condition_variable>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock::skill_manager {
 namespace {
 

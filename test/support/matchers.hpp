@@ -4,10 +4,10 @@
 // gMock matchers and printers for result<T>: IsOk(), IsError(code), IsError(code, matcher of the
 // detail), HoldsValue(matcher).
 
+#include "precompiled/tests.hpp"
+
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>
-
-#include <gmock/gmock.h>
 
 #include <ostream>
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+#include "precompiled/tests.hpp"
+
 #include <paddock/text/near_miss.hpp>
-
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
 
 namespace paddock {
 namespace {

@@ -2,22 +2,13 @@
 
 // Hostile patches: what they may cost, by counts of work.
 
+#include "precompiled/tests.hpp"
 #include "text/line_index.hpp"
 #include "text/text_pace.hpp"
 
 #include <paddock/text/near_miss.hpp>
 #include <paddock/text/patch.hpp>
 #include <paddock/text/unified_diff.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

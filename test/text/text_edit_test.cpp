@@ -5,13 +5,6 @@
 
 #include <paddock/text/text_edit.hpp>
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 namespace paddock {
 namespace {
 

@@ -4,25 +4,13 @@
 // which share no code with them; and the same comparison with paths that are broken on purpose,
 // each of which it has to notice.
 
+#include "precompiled/tests.hpp"
 #include "support/text/slow_text.hpp"
 
 #include <paddock/frontmatter/frontmatter.hpp>
 #include <paddock/mime/mime.hpp>
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/text/text_edit.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <iterator>
-#include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

@@ -4,18 +4,10 @@
 // ours; what the hunks of larger ones say, read back by a reader as plain as it can be. `git apply`
 // and `patch` judge in unified_diff_judges.py.
 
+#include "precompiled/tests.hpp"
 #include "text/line_diff.hpp"
 
 #include <paddock/text/unified_diff.hpp>
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock {
 namespace {

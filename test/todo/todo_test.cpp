@@ -3,10 +3,6 @@
 
 #include <paddock/todo/todo.hpp>
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
 namespace paddock {
 namespace {
 

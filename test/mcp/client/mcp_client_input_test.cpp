@@ -7,14 +7,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

@@ -10,14 +10,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <csignal>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

@@ -9,14 +9,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

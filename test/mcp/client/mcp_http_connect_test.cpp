@@ -7,15 +7,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <fstream>
-#include <string>
-#include <thread>
-#include <vector>
-
 namespace paddock::mcp {
 namespace {
 

@@ -6,14 +6,7 @@
 #include "support/http/http_peer.hpp"
 #include "support/mcp/transport_sink.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <initializer_list>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {

@@ -5,8 +5,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gmock/gmock.h>
-
 namespace paddock::mcp {
 namespace {
 

@@ -2,14 +2,7 @@
 // Streams of events, cut into pieces of every size, and heads of responses.
 #include "mcp/client/http/sse_parser.hpp"
 #include "mcp/client/http/transfer/http_head.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "precompiled/tests.hpp"
 
 namespace paddock::mcp {
 namespace {

@@ -9,20 +9,6 @@
 #include <paddock/mcp/client.hpp>
 #include <paddock/mcp/json.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
-
 namespace paddock::test {
 namespace {
 

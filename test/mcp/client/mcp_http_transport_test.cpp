@@ -7,16 +7,6 @@
 
 #include <paddock/mcp/json.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace paddock::test {
 namespace {
 

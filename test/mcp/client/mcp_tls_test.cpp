@@ -8,21 +8,6 @@
 
 #include <paddock/mcp/json.hpp>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <thread>
-
 namespace paddock::test {
 namespace {
 

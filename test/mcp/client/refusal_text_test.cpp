@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The few words of a server's refusal that people and models see.
 #include "mcp/client/refusal_text.hpp"
-
-#include <gtest/gtest.h>
-
-#include <string>
+#include "precompiled/tests.hpp"
 
 namespace paddock {
 namespace {

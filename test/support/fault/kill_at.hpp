@@ -4,15 +4,9 @@
 // A child that is killed at a boundary of a system call: before one or after one. A tracer stops it
 // there, so every boundary can be met, each exactly once, and nothing depends on time.
 
-#include <gtest/gtest.h>
+#include "precompiled/tests.hpp"
 
 #include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstddef>
-#include <functional>
 
 namespace paddock::test {
 

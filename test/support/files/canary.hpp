@@ -8,18 +8,6 @@
 
 #include <paddock/path/root.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace paddock::test {
 
 inline constexpr std::string_view outside_mark = "OUTSIDE";

@@ -3,14 +3,9 @@
 
 // A zip archive made by libzip, for tests that are built with it.
 
-#include <gtest/gtest.h>
+#include "precompiled/tests.hpp"
 
 #include <zip.h>
-
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

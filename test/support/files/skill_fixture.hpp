@@ -7,15 +7,7 @@
 
 #include <paddock/skill/store.hpp>
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <memory>
 #include <ostream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock {
 

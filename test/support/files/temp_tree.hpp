@@ -5,17 +5,7 @@
 // the set-up does not work. Everything goes through plain system calls, never through the library
 // under test.
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <string_view>
+#include "precompiled/tests.hpp"
 
 namespace paddock::test {
 

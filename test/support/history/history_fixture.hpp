@@ -8,21 +8,6 @@
 
 #include <paddock/history/history.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace paddock::test {
 
 /// Every entry with kind, mode, time of change, and content or target: what a restore brings back.
@@ -30,7 +15,7 @@ inline std::string describe_entries(const std::string& top) {
   std::vector<std::string> rows;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(top, ignored)) {
-    struct stat s {};
+    struct stat s{};
     if (::lstat(entry.path().c_str(), &s) != 0) continue;
     std::string row = entry.path().string().substr(top.size());
     row += " mode " + std::to_string(S_ISLNK(s.st_mode) ? S_IFLNK : s.st_mode);

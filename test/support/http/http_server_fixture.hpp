@@ -4,21 +4,11 @@
 // An HTTP server with the tools of mcp_fixture.hpp on a thread of its own, and the requests of both
 // eras.
 
+#include "precompiled/tests.hpp"
 #include "support/http/http_raw_client.hpp"
 #include "support/mcp/mcp_fixture.hpp"
 
 #include <paddock/mcp/http_server.hpp>
-
-#include <gtest/gtest.h>
-
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

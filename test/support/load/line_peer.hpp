@@ -4,33 +4,14 @@
 // A client's end of a connection, byte by byte in the test's hands: it never blocks, so that one
 // thread can flood, stall and cancel. And a paddock-mcp program at the other end.
 
+#include "precompiled/tests.hpp"
 #include "support/campaign.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

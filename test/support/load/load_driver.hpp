@@ -8,18 +8,8 @@
 #include "support/load/line_peer.hpp"
 #include "support/load/load_client.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
 #include <deque>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

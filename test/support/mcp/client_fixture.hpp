@@ -7,17 +7,6 @@
 
 #include <paddock/mcp/client.hpp>
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace paddock::test {
 
 /// Dead or alive.

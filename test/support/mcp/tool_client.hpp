@@ -4,14 +4,9 @@
 // Tool calls as lines of the protocol, and their answers read back: for tests that ask the adapter
 // without being a client of their own.
 
+#include "precompiled/tests.hpp"
+
 #include <paddock/mcp/json.hpp>
-
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace paddock::test {
 

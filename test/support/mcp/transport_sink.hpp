@@ -4,16 +4,7 @@
 // What a client's transport delivers, kept to be looked at and waited for.
 
 #include "mcp/client/client_transport.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <functional>
-#include <mutex>
-#include <string>
-#include <vector>
+#include "precompiled/tests.hpp"
 
 namespace paddock::test {
 

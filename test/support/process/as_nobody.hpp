@@ -3,15 +3,9 @@
 
 // Other tests of the same program once more, as an ordinary user.
 
-#include <gtest/gtest.h>
+#include "precompiled/tests.hpp"
 
-#include <fcntl.h>
 #include <grp.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <string>
 
 namespace paddock::test {
 

@@ -8,19 +8,9 @@
 
 #include <paddock/exec/command.hpp>
 
-#include <gtest/gtest.h>
-
 #include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

@@ -4,9 +4,8 @@
 // Test bodies in a process of their own: with another user, another mount table or other limits.
 // Expectations that fail in there fail the test that started it.
 
+#include "precompiled/tests.hpp"
 #include "support/process/line_counts.hpp"
-
-#include <gtest/gtest.h>
 
 #include <grp.h>
 #include <linux/capability.h>
@@ -14,14 +13,6 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <string>
 
 namespace paddock::test {
 
