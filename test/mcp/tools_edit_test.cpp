@@ -4,15 +4,6 @@
 
 #include "support/mcp/tool_fixture.hpp"
 
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
-
 namespace paddock::test {
 namespace {
 
@@ -127,134 +118,76 @@ struct refusal_case {
   const char* edits;
   const char* error;
   const char* rest; ///< of the answer, behind the path
-  std::vector<const char*> said;
+  const char* said; ///< in the message: parts, with … between them
 };
 
 const refusal_case refusal_cases[] = {
-    {"nothing like it",
-     "a\nb\n",
-     R"([{"oldText":"zebra","newText":"b"}])",
-     "no_match",
-     R"("edit":0,"hash":")",
-     {"edits[0].oldText does not occur", "read the file again"}},
-    {"other white space",
-     "int f() {\n\treturn 1;\n}\n",
-     R"([{"oldText":"int f() {\n    return 1;","newText":"int f() {\n    return 2;"}])",
-     "no_match",
+    {"nothing like it", "a\nb\n", R"([{"oldText":"zebra","newText":"b"}])", "no_match",
+     R"("edit":0,"hash":")", "edits[0].oldText does not occur … read the file again"},
+    {"other white space", "int f() {\n\treturn 1;\n}\n",
+     R"([{"oldText":"int f() {\n    return 1;","newText":"int f() {\n    return 2;"}])", "no_match",
      R"("edit":0,"nearest":{"line":1,"kind":"white_space","wanted":"    return 1;","found":"int f() {\n\treturn 1;\n"},"hash":")",
-     {"where only white space differs; copy the text"}}, // what differs is in "nearest"
-    {"similar",
-     "one\ntwo\nthree four five\nsix\n",
-     R"([{"oldText":"two\nthree four 5ive\nsix","newText":"x"}])",
-     "no_match",
+     "where only white space differs; copy the text"},
+    {"similar", "one\ntwo\nthree four five\nsix\n",
+     R"([{"oldText":"two\nthree four 5ive\nsix","newText":"x"}])", "no_match",
      R"("edit":0,"nearest":{"line":2,"kind":"similar","wanted":"three four 5ive","found":"two\nthree four five\nsix\n"},"hash":")",
-     {"which is similar; copy the text"}},
-    {"already made",
-     "first\nconst int limit = 20;\n",
-     R"([{"oldText":"const int limit = 10;","newText":"const int limit = 20;"}])",
-     "no_match",
+     "which is similar; copy the text"},
+    {"already made", "first\nconst int limit = 20;\n",
+     R"([{"oldText":"const int limit = 10;","newText":"const int limit = 20;"}])", "no_match",
      R"("edit":0,"nearest":{"line":2,"kind":"already_applied","found":"const int limit = 20;\n"},"hash":")",
-     {"made already", "line 2", "leave it out"}},
-    {"ambiguous",
-     "x\n-\nx\nx\n",
-     R"([{"oldText":"x","newText":"y"}])",
-     "ambiguous",
+     "made already … line 2 … leave it out"},
+    {"ambiguous", "x\n-\nx\nx\n", R"([{"oldText":"x","newText":"y"}])", "ambiguous",
      R"("edit":0,"occurrencesAt":[1,3,4],"hash":")",
-     {"occurs 3 times (lines 1, 3, 4)", "all: true", "its line"}},
-    {"not as often as said",
-     "x\n-\nx\nx\n",
+     "occurs 3 times (lines 1, 3, 4) … all: true … its line"},
+    {"not as often as said", "x\n-\nx\nx\n",
      R"([{"oldText":"-","newText":"+"},{"oldText":"x","newText":"y","occurrences":2,"all":true}])",
-     "ambiguous",
-     R"("edit":1,"occurrencesAt":[1,3,4],"hash":")",
-     {"edits[1]", "occurs 3 times", "not 2 times as occurrences says"}},
-    {"as often as said, without all",
-     "x\nx\n",
-     R"([{"oldText":"x","newText":"y","occurrences":2}])",
-     "ambiguous",
+     "ambiguous", R"("edit":1,"occurrencesAt":[1,3,4],"hash":")",
+     "edits[1] … occurs 3 times … not 2 times as occurrences says"},
+    {"as often as said, without all", "x\nx\n",
+     R"([{"oldText":"x","newText":"y","occurrences":2}])", "ambiguous",
      R"("edit":0,"occurrencesAt":[1,2],"hash":")",
-     {"occurs 2 times (lines 1, 2), as occurrences says; add all: true to replace every one"}},
-    {"two as near to the line",
-     "x\n-\nx\n",
-     R"([{"oldText":"x","newText":"y","line":2}])",
-     "ambiguous",
-     R"("edit":0,"occurrencesAt":[1,3],"hash":")",
-     {"occurs 2 times (lines 1, 3), and none of them is nearest to line 2; give the line of "
-      "the "
-      "one that is meant, or more of the text around it"}},
-    {"two in the line",
-     "x\nx x\n",
-     R"([{"oldText":"x","newText":"y","line":2}])",
-     "ambiguous",
-     R"("edit":0,"occurrencesAt":[1,2,2],"hash":")",
-     {"none of them is nearest to line 2"}},
-    {"the end of the file, which has no newline",
-     "a\nb",
-     R"([{"oldText":"b\n","newText":"c\n"}])",
-     "no_match",
-     R"("edit":0,"nearest":{"line":2,"kind":"white_space","found":"b"},"hash":")",
-     {"the end of the file, which has none; leave the last newline off oldText"}},
-    {"the same with pairs",
-     "a\r\nb",
-     R"([{"oldText":"a\nb\n","newText":"c\n"}])",
-     "no_match",
+     "occurs 2 times (lines 1, 2), as occurrences says; add all: true to replace every one"},
+    {"two as near to the line", "x\n-\nx\n", R"([{"oldText":"x","newText":"y","line":2}])",
+     "ambiguous", R"("edit":0,"occurrencesAt":[1,3],"hash":")",
+     "occurs 2 times (lines 1, 3), and none of them is nearest to line 2; give the line of the one "
+     "that is meant, or more of the text around it"},
+    {"two in the line", "x\nx x\n", R"([{"oldText":"x","newText":"y","line":2}])", "ambiguous",
+     R"("edit":0,"occurrencesAt":[1,2,2],"hash":")", "none of them is nearest to line 2"},
+    {"the end of the file, which has no newline", "a\nb", R"([{"oldText":"b\n","newText":"c\n"}])",
+     "no_match", R"("edit":0,"nearest":{"line":2,"kind":"white_space","found":"b"},"hash":")",
+     "the end of the file, which has none; leave the last newline off oldText"},
+    {"the same with pairs", "a\r\nb", R"([{"oldText":"a\nb\n","newText":"c\n"}])", "no_match",
      R"("edit":0,"nearest":{"line":1,"kind":"white_space","found":"a\r\nb"},"hash":")",
-     {"leave the last newline off oldText"}},
-    {"old text in UTF-8 in a file of Latin-1",
-     "caf\xE9\n",
-     R"([{"oldText":"café","newText":"tea"}])",
-     "no_match",
-     R"("edit":0,"hash":")",
-     {"the file is not UTF-8, so characters beyond ASCII have other bytes there; leave lines with "
-      "such "
-      "characters out of oldText, or change the file with exec"}},
-    {"new text in UTF-8 in a file of Latin-1",
-     "caf\xE9 one\n",
-     R"([{"oldText":"caf","newText":"tea"},{"oldText":"one","newText":"é"}])",
-     "not_text",
+     "leave the last newline off oldText"},
+    {"old text in UTF-8 in a file of Latin-1", "caf\xE9\n",
+     R"([{"oldText":"café","newText":"tea"}])", "no_match", R"("edit":0,"hash":")",
+     "the file is not UTF-8, so characters beyond ASCII have other bytes there; leave lines with "
+     "such characters out of oldText, or change the file with exec"},
+    {"new text in UTF-8 in a file of Latin-1", "caf\xE9 one\n",
+     R"([{"oldText":"caf","newText":"tea"},{"oldText":"one","newText":"é"}])", "not_text",
      R"("edit":1,"hash":")",
-     {"the file is not UTF-8, and edits[1].newText has characters beyond ASCII"}},
-    {"white space, and what allows it",
-     "\tx\n",
-     R"([{"oldText":"  x\n","newText":"y"}])",
+     "the file is not UTF-8, and edits[1].newText has characters beyond ASCII"},
+    {"white space, and what allows it", "\tx\n", R"([{"oldText":"  x\n","newText":"y"}])",
      "no_match",
      R"("edit":0,"nearest":{"line":1,"kind":"white_space","wanted":"  x","found":"\tx\n"},"hash":")",
-     {"or let applyChanges match it with matching: \"whitespace\""}},
-    {"quotes that look alike",
-     "say “x”\n",
-     R"([{"oldText":"say \"x\"","newText":"y"}])",
+     "or let applyChanges match it with matching: \"whitespace\""},
+    {"quotes that look alike", "say “x”\n", R"([{"oldText":"say \"x\"","newText":"y"}])",
      "no_match",
      R"("edit":0,"nearest":{"line":1,"kind":"similar","wanted":"say \"x\"","found":"say “x”\n"},"hash":")",
-     {"only look-alike or invisible characters differ"}},
-    {"as often as said, but which",
-     "x\nx\n",
-     R"([{"oldText":"x","newText":"y","occurrences":2}])",
-     "ambiguous",
-     R"("edit":0,"occurrencesAt":[1,2],"hash":")",
-     {"occurs 2 times", "all: true"}},
-    {"less often than said",
-     "x\n",
-     R"([{"oldText":"x","newText":"y","occurrences":2,"all":true}])",
-     "ambiguous",
-     R"("edit":0,"occurrencesAt":[1],"hash":")",
-     {"occurs once (line 1), not 2 times"}},
-    {"changed by an edit before",
-     "abc\n",
-     R"([{"oldText":"abc","newText":"x"},{"oldText":"abc","newText":"y"}])",
-     "no_match",
-     R"("edit":1,"hash":")",
-     {"edits[1]", "an edit before it in this call"}},
-    {"lines count in the file before the call",
-     "a\nb\nfoo(1);\n",
-     R"([{"oldText":"a","newText":"1\n2\n3"},{"oldText":" foo(1);","newText":"bar"}])",
-     "no_match",
+     "only look-alike or invisible characters differ"},
+    {"as often as said, but which", "x\nx\n", R"([{"oldText":"x","newText":"y","occurrences":2}])",
+     "ambiguous", R"("edit":0,"occurrencesAt":[1,2],"hash":")", "occurs 2 times … all: true"},
+    {"less often than said", "x\n", R"([{"oldText":"x","newText":"y","occurrences":2,"all":true}])",
+     "ambiguous", R"("edit":0,"occurrencesAt":[1],"hash":")", "occurs once (line 1), not 2 times"},
+    {"changed by an edit before", "abc\n",
+     R"([{"oldText":"abc","newText":"x"},{"oldText":"abc","newText":"y"}])", "no_match",
+     R"("edit":1,"hash":")", "edits[1] … an edit before it in this call"},
+    {"lines count in the file before the call", "a\nb\nfoo(1);\n",
+     R"([{"oldText":"a","newText":"1\n2\n3"},{"oldText":" foo(1);","newText":"bar"}])", "no_match",
      R"("edit":1,"nearest":{"line":3,"kind":"white_space","wanted":" foo(1);","found":"foo(1);\n"},"hash":")",
-     {"the nearest place is line 3, "}},
-    {"both of all and line",
-     "x\n",
-     R"([{"oldText":"x","newText":"y","all":true,"line":1}])",
-     "invalid_argument",
-     R"("edit":0})",
-     {"edits[0]", "give all or line"}},
+     "the nearest place is line 3, "},
+    {"both of all and line", "x\n", R"([{"oldText":"x","newText":"y","all":true,"line":1}])",
+     "invalid_argument", R"("edit":0})", "edits[0] … give all or line"},
 };
 
 TEST_F(tools_edit, what_is_refused_says_what_would_have_fitted) {
@@ -265,8 +198,7 @@ TEST_F(tools_edit, what_is_refused_says_what_would_have_fitted) {
       const auto got = edit(each.edits, more);
       EXPECT_EQ(each.error, got.error());
       EXPECT_THAT(got.json, HasSubstr(R"(","path":"f",)" + std::string(each.rest)));
-      for (const char* words : each.said)
-        EXPECT_THAT(got.message(), HasSubstr(words));
+      expect_parts(got.message(), each.said);
       EXPECT_THAT(got.message(), testing::StartsWith("f: "));
     }
     EXPECT_EQ(each.before, tree.content("f"));
@@ -354,9 +286,11 @@ TEST_F(tools_edit, a_change_depends_on_the_hash_that_is_given) {
     EXPECT_THAT(got.message(), AllOf(HasSubstr(hash_of_abc), HasSubstr("2cf24dba5fb0a30e"),
                                      HasSubstr("read it again"), HasSubstr("nothing was changed")));
     EXPECT_EQ("stale", with("f", "880553fca8fcea95").error());
-    for (const char* wrong : {"8", "880553fca8fcea9", "880553FCA8FCEA94", "main@880553fca8fcea94"}) {
+    for (const char* wrong :
+         {"8", "880553fca8fcea9", "880553FCA8FCEA94", "main@880553fca8fcea94"}) {
       EXPECT_EQ("invalid_argument", with("f", wrong).error()) << wrong;
-      EXPECT_THAT(with("f", wrong).message(), testing::StartsWith("f: ifHash is not a hash")) << wrong;
+      EXPECT_THAT(with("f", wrong).message(), testing::StartsWith("f: ifHash is not a hash"))
+          << wrong;
     }
     EXPECT_EQ("a\nb\nc\n", tree.content("f"));
     EXPECT_EQ("not_found", with("absent", hash_of_abc).error());

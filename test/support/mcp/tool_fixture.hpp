@@ -11,17 +11,6 @@
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace paddock::test {
 
 /// Why `value` does not fit `schema`, or nothing. Knows the keywords that the tools use: type,
@@ -96,6 +85,15 @@ struct tool_answer {
     return all;
   }
 };
+
+/// The text has all parts of `wanted`, between which … stands.
+inline void expect_parts(std::string_view text, std::string_view wanted) {
+  constexpr std::string_view between = " … ";
+  for (std::size_t at = 0, end = 0; end != wanted.npos; at = end + between.size()) {
+    end = wanted.find(between, at);
+    EXPECT_THAT(std::string(text), testing::HasSubstr(std::string(wanted.substr(at, end - at))));
+  }
+}
 
 class tool_fixture : public testing::Test {
 protected:
