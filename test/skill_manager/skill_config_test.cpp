@@ -7,13 +7,6 @@
 
 #include <paddock/skill_manager/config.hpp>
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-
-#include <string>
-#include <vector>
-
 namespace paddock::skill_manager {
 namespace {
 
@@ -303,19 +296,30 @@ TEST(json_config, reads_experts_too) {
 struct mistake {
   std::string_view name;
   std::string text;
-  std::vector<std::string_view> said; ///< the beginning of each problem; '~' and what it holds
+  /// A line for each problem: how it begins behind the name of the file, and behind ~ what else it
+  /// has. @ stands for experts.e.skills.s.
+  std::string said;
 };
 
-void expect_said(const mistake& each, const std::vector<config_problem>& problems) {
-  ASSERT_EQ(problems.size(), each.said.size()) << each.name << ":\n" << all_texts(problems);
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    const std::string_view said = each.said[i];
-    const std::size_t tilde = said.find('~');
-    EXPECT_THAT(problems[i].text(), testing::StartsWith(std::string(said.substr(0, tilde))))
-        << each.name;
-    EXPECT_THAT(problems[i].text(),
-                HasSubstr(std::string(tilde == said.npos ? "" : said.substr(tilde + 1))))
-        << each.name;
+void expect_refused(std::span<const mistake> mistakes, config_format format) {
+  const std::string file = format == config_format::toml ? "c.toml" : "c.json";
+  for (const mistake& each : mistakes) {
+    SCOPED_TRACE(each.name);
+    std::vector<config_problem> problems;
+    EXPECT_THAT(parse_config(each.text, format, file, &problems),
+                IsError(error_code::invalid_argument));
+    std::istringstream said(each.said);
+    std::size_t met = 0;
+    for (std::string line; std::getline(said, line); ++met) {
+      ASSERT_LT(met, problems.size()) << all_texts(problems);
+      if (const std::size_t at = line.find(": @"); at != line.npos)
+        line.replace(at + 2, 1, "experts.e.skills.s");
+      const std::size_t tilde = line.find('~');
+      EXPECT_THAT(problems[met].text(), testing::StartsWith(file + line.substr(0, tilde)));
+      EXPECT_THAT(problems[met].text(),
+                  HasSubstr(tilde == line.npos ? "" : line.substr(tilde + 1)));
+    }
+    EXPECT_EQ(problems.size(), met) << all_texts(problems);
   }
 }
 
@@ -324,236 +328,166 @@ constexpr std::string_view sse = "[experts.e.skills.s]\ntype = \"mcpSseSkill\"\n
 
 TEST_F(toml_config, mistakes_of_the_file) {
   const mistake mistakes[] = {
-      {"empty", "", {"c.toml: has neither"}},
-      {"syntax", "[experts.e]\nversion = \n", {"c.toml:2: not TOML"}},
-      {"same table twice", "[experts.e]\n[experts.e]\n", {"c.toml:2: not TOML"}},
-      {"letters outside of strings", "model = \xC3\xA9\n", {"c.toml:1: not TOML"}},
-      {"no key in a header", "\n[)a]\n", {"c.toml:2: not TOML"}},
-      {"letters in a bare key", "\n\xD0\x9A = 1\n", {"c.toml:2: not TOML"}},
-      {"not UTF-8", "model = \"\xFF\"\n", {"c.toml:1: not TOML"}},
-      {"deep", "\nexperts = {{{{{{{{{{{{{{{{{{{{", {"c.toml:2: not TOML"}},
-      {"unknown key",
-       "[experts.e]\n\nversoin = \"1\"\n",
-       {"c.toml:3: experts.e.versoin: is not a key~version"}},
-      {"nearly known at the top",
-       "modle = 1\n[experts.e]\n",
-       {"c.toml:1: modle: is not a key~model"}},
-      {"wrong types",
-       "maxSteps = \"5\"\nmodel = 5\nenvPath = [\"a\",\n 5]\nexperts = []\n",
-       {"c.toml:1: maxSteps: must be an integer that is not negative, not a string",
-        "c.toml:2: model: must be a string, not an integer",
-        "c.toml:4: envPath: must be an array of strings, not with an integer",
-        "c.toml:5: experts: must be a table, not an array"}},
-      {"negative", "maxSteps = -1\n[experts.e]\n", {"c.toml:1: maxSteps: must not be negative"}},
-      {"date", "model = 1979-05-27\n[experts.e]\n", {"c.toml:1: model: must be a string~date"}},
-      {"expert is no table", "[experts]\ne = 1\n", {"c.toml:2: experts.e: must be a table"}},
-      {"expert's name",
-       "[experts.\"My Expert\"]\n",
-       {"c.toml:1: experts.\"My Expert\": is no name of an expert"}},
-      {"scope without name", "[experts.\"@org/\"]\n", {"c.toml:1: experts.\"@org/\": is no name"}},
-      {"delegate",
-       "[experts.e]\nversion = \"1\"\ndelegates = [\"ghost\"]\n",
-       {"c.toml:3: experts.e.delegates: names ghost, which is no expert"}},
-      {"delegate twice",
-       "[experts.e]\ndelegates = [\"f\", \"f\"]\n[experts.f]\n",
-       {"c.toml:2: experts.e.delegates: names f twice"}},
-      {"default twice",
-       "[experts.default]\n[mcpServers.s]\ncommand = \"x\"\n",
-       {"c.toml:2: mcpServers: makes the expert"}},
-      {"long instruction",
-       "[experts.e]\ninstruction = \"" + std::string(21'000, 'x') + "\"\n",
-       {"c.toml:2: experts.e.instruction: has at most"}},
+      {"empty", "", ": has neither"},
+      {"syntax", "[experts.e]\nversion = \n", ":2: not TOML"},
+      {"same table twice", "[experts.e]\n[experts.e]\n", ":2: not TOML"},
+      {"letters outside of strings", "model = \xC3\xA9\n", ":1: not TOML"},
+      {"no key in a header", "\n[)a]\n", ":2: not TOML"},
+      {"letters in a bare key", "\n\xD0\x9A = 1\n", ":2: not TOML"},
+      {"not UTF-8", "model = \"\xFF\"\n", ":1: not TOML"},
+      {"deep", "\nexperts = {{{{{{{{{{{{{{{{{{{{", ":2: not TOML"},
+      {"unknown key", "[experts.e]\n\nversoin = \"1\"\n",
+       ":3: experts.e.versoin: is not a key~version"},
+      {"nearly known at the top", "modle = 1\n[experts.e]\n", ":1: modle: is not a key~model"},
+      {"wrong types", "maxSteps = \"5\"\nmodel = 5\nenvPath = [\"a\",\n 5]\nexperts = []\n",
+       ":1: maxSteps: must be an integer that is not negative, not a string\n"
+       ":2: model: must be a string, not an integer\n"
+       ":4: envPath: must be an array of strings, not with an integer\n"
+       ":5: experts: must be a table, not an array"},
+      {"negative", "maxSteps = -1\n[experts.e]\n", ":1: maxSteps: must not be negative"},
+      {"date", "model = 1979-05-27\n[experts.e]\n", ":1: model: must be a string~date"},
+      {"expert is no table", "[experts]\ne = 1\n", ":2: experts.e: must be a table"},
+      {"expert's name", "[experts.\"My Expert\"]\n",
+       ":1: experts.\"My Expert\": is no name of an expert"},
+      {"scope without name", "[experts.\"@org/\"]\n", ":1: experts.\"@org/\": is no name"},
+      {"delegate", "[experts.e]\nversion = \"1\"\ndelegates = [\"ghost\"]\n",
+       ":3: experts.e.delegates: names ghost, which is no expert"},
+      {"delegate twice", "[experts.e]\ndelegates = [\"f\", \"f\"]\n[experts.f]\n",
+       ":2: experts.e.delegates: names f twice"},
+      {"default twice", "[experts.default]\n[mcpServers.s]\ncommand = \"x\"\n",
+       ":2: mcpServers: makes the expert"},
+      {"long instruction", "[experts.e]\ninstruction = \"" + std::string(21'000, 'x') + "\"\n",
+       ":2: experts.e.instruction: has at most"},
   };
-  for (const mistake& each : mistakes) {
-    std::vector<config_problem> problems;
-    EXPECT_THAT(toml(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
-    expect_said(each, problems);
-  }
+  expect_refused(mistakes, config_format::toml);
 }
 
 TEST_F(toml_config, mistakes_of_a_skill) {
   const std::string s(stdio);
   const std::string h(sse);
   const mistake mistakes[] = {
-      {"no type",
-       "[experts.e.skills.s]\ncommand = \"x\"\n",
-       {"c.toml:1: experts.e.skills.s.type: must be mcpStdioSkill"}},
-      {"type",
-       "[experts.e.skills.s]\ntype = \"stdio\"\n",
-       {"c.toml:2: experts.e.skills.s.type: must be mcpStdioSkill"}},
-      {"type misspelt",
-       "[experts.e.skills.s]\ntype = \"mcpStdioSkil\"\n",
-       {"c.toml:2: experts.e.skills.s.type: must be mcpStdioSkill"}},
-      {"confinement misspelt",
-       s + "command = \"x\"\nconfinment = \"required\"\n",
-       {"c.toml:4: experts.e.skills.s.confinment: is not a key~did you mean confinement"}},
-      {"no table",
-       "[experts.e.skills]\ns = 1\n",
-       {"c.toml:2: experts.e.skills.s: must be a table"}},
-      {"no command", s, {"c.toml:1: experts.e.skills.s.command: is required"}},
-      {"package and args",
-       s + "command = \"npx\"\npackageName = \"a\"\nargs = [\"b\"]\n",
-       {"c.toml:4: experts.e.skills.s.packageName: and args exclude"}},
-      {"npx alone",
-       s + "command = \"npx\"\n",
-       {"c.toml:1: experts.e.skills.s.packageName: or args is required"}},
-      {"key of another kind",
-       s + "command = \"x\"\nendpoint = \"https://a\"\n",
-       {"c.toml:4: experts.e.skills.s.endpoint: is not a key~packageName"}},
+      {"no type", "[experts.e.skills.s]\ncommand = \"x\"\n", ":1: @.type: must be mcpStdioSkill"},
+      {"type", "[experts.e.skills.s]\ntype = \"stdio\"\n", ":2: @.type: must be mcpStdioSkill"},
+      {"type misspelt", "[experts.e.skills.s]\ntype = \"mcpStdioSkil\"\n",
+       ":2: @.type: must be mcpStdioSkill"},
+      {"confinement misspelt", s + "command = \"x\"\nconfinment = \"required\"\n",
+       ":4: @.confinment: is not a key~did you mean confinement"},
+      {"no table", "[experts.e.skills]\ns = 1\n", ":2: @: must be a table"},
+      {"no command", s, ":1: @.command: is required"},
+      {"package and args", s + "command = \"npx\"\npackageName = \"a\"\nargs = [\"b\"]\n",
+       ":4: @.packageName: and args exclude"},
+      {"npx alone", s + "command = \"npx\"\n", ":1: @.packageName: or args is required"},
+      {"key of another kind", s + "command = \"x\"\nendpoint = \"https://a\"\n",
+       ":4: @.endpoint: is not a key~packageName"},
       {"all are told",
-       s + "command = 1\nlazyInit = \"yes\"\npick = \"a\"\nprotocol = \"new\"\n"
-           "timeout = 0\n",
-       {"c.toml:3: experts.e.skills.s.command: must be a string, not an integer",
-        "c.toml:4: experts.e.skills.s.lazyInit: must be true or false, not a string",
-        "c.toml:5: experts.e.skills.s.pick: must be an array of strings",
-        "c.toml:6: experts.e.skills.s.protocol: must be one of: automatic, modern, legacy",
-        "c.toml:7: experts.e.skills.s.timeout: must be 1 to"}},
-      {"variable",
-       s + "command = \"x\"\nrequiredEnv = [\"A=B\"]\nenv = { \"1\" = \"x\" }\n",
-       {"c.toml:4: experts.e.skills.s.requiredEnv: names \"A=B\"",
-        "c.toml:5: experts.e.skills.s.env: names 1, which"}},
-      {"confinement",
-       s + "command = \"x\"\nconfinement = \"yes\"\n",
-       {"c.toml:4: experts.e.skills.s.confinement: must be one of: off, best-effort, required"}},
-      {"network unconfined",
-       s + "command = \"x\"\nnetwork = true\n",
-       {"c.toml:4: experts.e.skills.s.network: means nothing"}},
-      {"relative path",
-       s + "command = \"x\"\nconfinement = \"required\"\nreadPaths = [\"a\"]\n",
-       {"c.toml:5: experts.e.skills.s.readPaths: must hold absolute"}},
-      {"limits",
-       s + "command = \"x\"\n[experts.e.skills.s.limits]\nmemory = 1\ncpuSeconds = -1\n",
-       {"c.toml:5: experts.e.skills.s.limits.memory: is not a key~memoryBytes",
-        "c.toml:6: experts.e.skills.s.limits.cpuSeconds: must not be negative"}},
-      {"NUL",
-       s + "command = \"a\\u0000b\"\n",
-       {"c.toml:3: experts.e.skills.s.command: must not hold a NUL"}},
+       s + "command = 1\nlazyInit = \"yes\"\npick = \"a\"\nprotocol = \"new\"\ntimeout = 0\n",
+       ":3: @.command: must be a string, not an integer\n"
+       ":4: @.lazyInit: must be true or false, not a string\n"
+       ":5: @.pick: must be an array of strings\n"
+       ":6: @.protocol: must be one of: automatic, modern, legacy\n"
+       ":7: @.timeout: must be 1 to"},
+      {"variable", s + "command = \"x\"\nrequiredEnv = [\"A=B\"]\nenv = { \"1\" = \"x\" }\n",
+       ":4: @.requiredEnv: names \"A=B\"\n"
+       ":5: @.env: names 1, which"},
+      {"confinement", s + "command = \"x\"\nconfinement = \"yes\"\n",
+       ":4: @.confinement: must be one of: off, best-effort, required"},
+      {"network unconfined", s + "command = \"x\"\nnetwork = true\n",
+       ":4: @.network: means nothing"},
+      {"relative path", s + "command = \"x\"\nconfinement = \"required\"\nreadPaths = [\"a\"]\n",
+       ":5: @.readPaths: must hold absolute"},
+      {"limits", s + "command = \"x\"\n[experts.e.skills.s.limits]\nmemory = 1\ncpuSeconds = -1\n",
+       ":5: @.limits.memory: is not a key~memoryBytes\n"
+       ":6: @.limits.cpuSeconds: must not be negative"},
+      {"NUL", s + "command = \"a\\u0000b\"\n", ":3: @.command: must not hold a NUL"},
       {"base is no process",
-       s + "command = \"npx\"\npackageName = \"@perstack/base\"\n"
-           "limits = { processes = 1 }\n",
-       {"c.toml:5: experts.e.skills.s.limits: means nothing for the Base Skill"}},
+       s + "command = \"npx\"\npackageName = \"@perstack/base\"\nlimits = { processes = 1 }\n",
+       ":5: @.limits: means nothing for the Base Skill"},
       {"base twice",
-       s + "command = \"npx\"\npackageName = \"@perstack/base\"\n[experts.e.skills.t]\n"
-           "type = \"mcpStdioSkill\"\ncommand = \"npx\"\npackageName = \"@perstack/base\"\n",
-       {"c.toml:5: experts.e.skills.t: configures the Base Skill a second time; s does"}},
-      {"no endpoint", h, {"c.toml:1: experts.e.skills.s.endpoint: is required"}},
-      {"http",
-       h + "endpoint = \"http://example.com\"\n",
-       {"c.toml:3: experts.e.skills.s.endpoint: must begin with https://~allowPrivateAddresses"}},
-      {"no scheme",
-       h + "endpoint = \"example.com\"\nallowPrivateAddresses = true\n",
-       {"c.toml:3: experts.e.skills.s.endpoint: must begin with https:// or http://"}},
-      {"transport",
-       h + "endpoint = \"https://a\"\ntransport = \"ws\"\n",
-       {"c.toml:4: experts.e.skills.s.transport: must be one of"}},
+       s + "command = \"npx\"\npackageName = \"@perstack/base\"\n[experts.e.skills.t]\ntype = "
+           "\"mcpStdioSkill\"\ncommand = \"npx\"\npackageName = \"@perstack/base\"\n",
+       ":5: experts.e.skills.t: configures the Base Skill a second time; s does"},
+      {"no endpoint", h, ":1: @.endpoint: is required"},
+      {"http", h + "endpoint = \"http://example.com\"\n",
+       ":3: @.endpoint: must begin with https://~allowPrivateAddresses"},
+      {"no scheme", h + "endpoint = \"example.com\"\nallowPrivateAddresses = true\n",
+       ":3: @.endpoint: must begin with https:// or http://"},
+      {"transport", h + "endpoint = \"https://a\"\ntransport = \"ws\"\n",
+       ":4: @.transport: must be one of"},
   };
-  for (const mistake& each : mistakes) {
-    std::vector<config_problem> problems;
-    EXPECT_THAT(toml(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
-    expect_said(each, problems);
-  }
+  expect_refused(mistakes, config_format::toml);
 }
 
 TEST_F(toml_config, mistakes_of_interactive_tools) {
   const std::string begin = "[experts.e.skills.s]\ntype = \"interactiveSkill\"\n";
   const std::string tool = begin + "[experts.e.skills.s.tools.ask]\n";
   const mistake mistakes[] = {
-      {"no tools", begin, {"c.toml:1: experts.e.skills.s.tools: is required"}},
-      {"no schema", tool, {"c.toml:3: experts.e.skills.s.tools.ask.inputJsonSchema: is required"}},
-      {"schema is no JSON",
-       tool + "inputJsonSchema = '{'\n",
-       {"c.toml:4: experts.e.skills.s.tools.ask.inputJsonSchema: must be JSON"}},
-      {"schema is no object",
-       tool + "inputJsonSchema = '[]'\n",
-       {"c.toml:4: experts.e.skills.s.tools.ask.inputJsonSchema: must be a JSON object"}},
-      {"schema is no string",
-       tool + "inputJsonSchema = {}\n",
-       {"c.toml:4: experts.e.skills.s.tools.ask.inputJsonSchema: must be a string"}},
-      {"another name",
-       tool + "name = \"confirm\"\ninputJsonSchema = '{}'\n",
-       {"c.toml:4: experts.e.skills.s.tools.ask.name: must be ask"}},
+      {"no tools", begin, ":1: @.tools: is required"},
+      {"no schema", tool, ":3: @.tools.ask.inputJsonSchema: is required"},
+      {"schema is no JSON", tool + "inputJsonSchema = '{'\n",
+       ":4: @.tools.ask.inputJsonSchema: must be JSON"},
+      {"schema is no object", tool + "inputJsonSchema = '[]'\n",
+       ":4: @.tools.ask.inputJsonSchema: must be a JSON object"},
+      {"schema is no string", tool + "inputJsonSchema = {}\n",
+       ":4: @.tools.ask.inputJsonSchema: must be a string"},
+      {"another name", tool + "name = \"confirm\"\ninputJsonSchema = '{}'\n",
+       ":4: @.tools.ask.name: must be ask"},
   };
-  for (const mistake& each : mistakes) {
-    std::vector<config_problem> problems;
-    EXPECT_THAT(toml(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
-    expect_said(each, problems);
-  }
+  expect_refused(mistakes, config_format::toml);
 }
 
 TEST(json_config, mistakes) {
   const mistake mistakes[] = {
-      {"empty", "", {"c.json:1: not JSON: it ends where a value is expected"}},
-      {"no comma",
-       "{\"mcpServers\": {\n\"a\": {}\n\"b\": {}}}",
-       {"c.json:3: not JSON: a comma or } is expected at column 1"}},
-      {"two commas too many",
-       "{\"mcpServers\": {},\n,}",
-       {"c.json:2: not JSON: a name in double quotes is expected at column 1"}},
-      {"mistake behind a comment",
-       "{ // servers\n/* {\n*/ x}",
-       {"c.json:3: not JSON: a name in double quotes or } is expected at column 4"}},
-      {"comment without end", "{}\n/*", {"c.json: has neither"}},
-      {"not closed",
-       "{\"a\": [1,\n\"x\"\n",
-       {"c.json:3: not JSON: it ends where a comma or ] is expected"}},
-      {"line break in a string",
-       "{\n\"a\": \"b\nc\"}",
-       {"c.json:2: not JSON: the closing quote is missing on the line of the text that begins at "
-        "column 6"}},
-      {"closed by another",
-       "{\"a\":\n[}",
-       {"c.json:2: not JSON: a value or ] is expected at column 2"}},
-      {"more behind it", "{}\n{}", {"c.json:2: not JSON: nothing more is expected at column 1"}},
-      {"no value", "{\"a\": x}", {"c.json:1: not JSON: a value is expected at column 7"}},
-      {"bad number", "{\"a\":\n 01}", {"c.json:2: not JSON: a value is expected at column 2"}},
-      {"half a number", "[1.]", {"c.json:1: not JSON: a value or ] is expected at column 2"}},
-      {"single quotes",
-       "{'a':1}",
-       {"c.json:1: not JSON: a name in double quotes or } is expected at column 2"}},
-      {"a comma first", ",", {"c.json:1: not JSON: a value is expected at column 1"}},
-      {"a comma behind all", "{},", {"c.json:1: not JSON: nothing more is expected at column 3"}},
-      {"no colon", "{\"a\" 1}", {"c.json:1: not JSON: a colon is expected at column 6"}},
-      {"bad escape",
-       "{\"a\": \"\\q\"}",
-       {"c.json:1: not JSON: there is no such escape (a backslash itself is written twice) at "
-        "column 8"}},
-      {"array", "\n[]", {"c.json:2: must be an object"}},
-      {"nothing", "{}", {"c.json: has neither"}},
-      {"unknown",
-       "{\"mcpServers\":\n{\"a\":\n{\"command\":\"x\",\n\"comand\":\"y\"}}}",
-       {"c.json:4: mcpServers.a.comand: is not a key~did you mean command"}},
+      {"empty", "", ":1: not JSON: it ends where a value is expected"},
+      {"no comma", "{\"mcpServers\": {\n\"a\": {}\n\"b\": {}}}",
+       ":3: not JSON: a comma or } is expected at column 1"},
+      {"two commas too many", "{\"mcpServers\": {},\n,}",
+       ":2: not JSON: a name in double quotes is expected at column 1"},
+      {"mistake behind a comment", "{ // servers\n/* {\n*/ x}",
+       ":3: not JSON: a name in double quotes or } is expected at column 4"},
+      {"comment without end", "{}\n/*", ": has neither"},
+      {"not closed", "{\"a\": [1,\n\"x\"\n",
+       ":3: not JSON: it ends where a comma or ] is expected"},
+      {"line break in a string", "{\n\"a\": \"b\nc\"}",
+       ":2: not JSON: the closing quote is missing on the line of the text that begins at column "
+       "6"},
+      {"closed by another", "{\"a\":\n[}", ":2: not JSON: a value or ] is expected at column 2"},
+      {"more behind it", "{}\n{}", ":2: not JSON: nothing more is expected at column 1"},
+      {"no value", "{\"a\": x}", ":1: not JSON: a value is expected at column 7"},
+      {"bad number", "{\"a\":\n 01}", ":2: not JSON: a value is expected at column 2"},
+      {"half a number", "[1.]", ":1: not JSON: a value or ] is expected at column 2"},
+      {"single quotes", "{'a':1}",
+       ":1: not JSON: a name in double quotes or } is expected at column 2"},
+      {"a comma first", ",", ":1: not JSON: a value is expected at column 1"},
+      {"a comma behind all", "{},", ":1: not JSON: nothing more is expected at column 3"},
+      {"no colon", "{\"a\" 1}", ":1: not JSON: a colon is expected at column 6"},
+      {"bad escape", "{\"a\": \"\\q\"}",
+       ":1: not JSON: there is no such escape (a backslash itself is written twice) at column 8"},
+      {"array", "\n[]", ":2: must be an object"},
+      {"nothing", "{}", ": has neither"},
+      {"unknown", "{\"mcpServers\":\n{\"a\":\n{\"command\":\"x\",\n\"comand\":\"y\"}}}",
+       ":4: mcpServers.a.comand: is not a key~did you mean command"},
       {"line in nested values",
        "{\"mcpServers\": {\n\"a\": {\"command\": \"x\", \"args\": [\n\"[1,\\\"2\", "
-       "\"{\\n\",\n-1.5e3, "
-       "true],\n\"env\": {\"A\": \"}\"},\n\"cwd\": 5}}}",
-       {"c.json:4: mcpServers.a.args: must be an array of strings, not with a number",
-        "c.json:6: mcpServers.a.cwd: must be a string, not an integer"}},
-      {"null",
-       "{\"mcpServers\": {\"a\": {\"command\": null}}}",
-       {"c.json:1: mcpServers.a.command: must be a string, not null"}},
-      {"both",
-       "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"https://a\"}}}",
-       {"c.json:1: mcpServers.a: needs either command or url"}},
+       "\"{\\n\",\n-1.5e3, true],\n\"env\": {\"A\": \"}\"},\n\"cwd\": 5}}}",
+       ":4: mcpServers.a.args: must be an array of strings, not with a number\n"
+       ":6: mcpServers.a.cwd: must be a string, not an integer"},
+      {"null", "{\"mcpServers\": {\"a\": {\"command\": null}}}",
+       ":1: mcpServers.a.command: must be a string, not null"},
+      {"both", "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"https://a\"}}}",
+       ":1: mcpServers.a: needs either command or url"},
       {"of the other kind",
        "{\"mcpServers\": {\"a\": {\"url\": \"https://a\",\n\"limits\": {}}, \"b\": {\"command\": "
        "\"x\",\n\"proxy\": \"\"}}}",
-       {"c.json:2: mcpServers.a.limits: means nothing",
-        "c.json:3: mcpServers.b.proxy: means nothing"}},
-      {"type",
-       "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"type\": \"sse\"}}}",
-       {"c.json:1: mcpServers.a.type: must be stdio"}},
-      {"member twice",
-       "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"command\": \"y\"}}}",
-       {"c.json:2: mcpServers.a.command: is given twice"}},
-      {"disabled ones are read too",
-       "{\"mcpServers\": {\"a\": {\"disabled\": true}}}",
-       {"c.json:1: mcpServers.a: needs either"}},
+       ":2: mcpServers.a.limits: means nothing\n"
+       ":3: mcpServers.b.proxy: means nothing"},
+      {"type", "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"type\": \"sse\"}}}",
+       ":1: mcpServers.a.type: must be stdio"},
+      {"member twice", "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"command\": \"y\"}}}",
+       ":2: mcpServers.a.command: is given twice"},
+      {"disabled ones are read too", "{\"mcpServers\": {\"a\": {\"disabled\": true}}}",
+       ":1: mcpServers.a: needs either"},
   };
-  for (const mistake& each : mistakes) {
-    std::vector<config_problem> problems;
-    EXPECT_THAT(json(each.text, &problems), IsError(error_code::invalid_argument)) << each.name;
-    expect_said(each, problems);
-  }
+  expect_refused(mistakes, config_format::json);
 }
 
 // --- what other programs write ------------------------------------------------------------------
@@ -572,94 +506,78 @@ TEST(foreign_config, is_taken_as_far_as_it_is_understood) {
   const struct {
     const char* name;
     std::string_view text;
-    std::vector<std::string_view> skills;
-    std::vector<std::string_view> warned; ///< what each warning has
+    const char* skills;
+    const char* warned; ///< what each warning has, a line for each
   } cases[] = {
       {"Claude Desktop",
        R"({"globalShortcut": "", "mcpServers": {"a": {"command": "x", "args": ["y"], "env": {}}}})",
-       {"a"},
-       {"c.json:1: has keys that mean nothing here and are ignored: globalShortcut"}},
-      {"VS Code", vs_code, {"files", "web"}, {"inputs", "servers.files: has keys"}},
+       "a", "c.json:1: has keys that mean nothing here and are ignored: globalShortcut"},
+      {"VS Code", vs_code, "files web", "inputs\nservers.files: has keys"},
       {"Cursor",
        R"({"mcpServers": {"a": {"url": "http://localhost:8931/sse"}, "b": {"command": "c", "envFile": "e"}}})",
-       {"a", "b"},
-       {"mcpServers.b: has keys that mean nothing here and are ignored: envFile"}},
+       "a b", "mcpServers.b: has keys that mean nothing here and are ignored: envFile"},
       {"Gemini",
        R"({"theme": "x", "mcpServers": {"a": {"httpUrl": "https://example.com/mcp", "trust": true,
            "includeTools": ["one"], "excludeTools": ["two"], "timeout": 5}}})",
-       {"a"},
-       {"ignored: theme", "mcpServers.a: has keys that mean nothing here and are ignored: trust"}},
+       "a", "ignored: theme\nmcpServers.a: has keys that mean nothing here and are ignored: trust"},
       {"Gemini's later settings, and what is like our keys",
        R"({"model": {"name": "x"}, "mode": 1, "timeout": "30s", "mcpServers": {"a": {"command": "x"}}})",
-       {"a"},
-       {"mode: is not a key", "model: must be a string", "timeout: must be an integer"}},
+       "a", "mode: is not a key\nmodel: must be a string\ntimeout: must be an integer"},
       {"Cline",
        R"({"mcpServers": {"a": {"command": "x", "alwaysAllow": ["t"], "autoApprove": [], "disabled": false}}})",
-       {"a"},
-       {"alwaysAllow, autoApprove"}},
-      {"Windsurf", R"({"mcpServers": {"a": {"serverUrl": "https://example.com/mcp"}}})", {"a"}, {}},
+       "a", "alwaysAllow, autoApprove"},
+      {"Windsurf", R"({"mcpServers": {"a": {"serverUrl": "https://example.com/mcp"}}})", "a", ""},
       {"Zed",
-       R"({"context_servers": {"a": {"command": "x", "source": "custom", "enabled": true}}})",
-       {"a"},
-       {}},
+       R"({"context_servers": {"a": {"command": "x", "source": "custom", "enabled": true}}})", "a",
+       ""},
       {"Zed's extensions",
        R"({"context_servers": {"a": {"source": "extension", "settings": {}}, "b": {"command": "x"}}})",
-       {"b"},
-       {"context_servers.a: is started by an extension"}},
+       "b", "context_servers.a: is started by an extension"},
       {"Zed's older commands",
        R"({"context_servers": {"a": {"command": {"path": "x", "args": []}}, "b": {"command": "x"}}})",
-       {"b"},
-       {"context_servers.a: has a command of an older form"}},
+       "b", "context_servers.a: has a command of an older form"},
       {"remarks",
        R"({"mcpServers": {"_comment": "mine", "b": {"command": "x", "comment": "y", "_comand": 1, "//args": []}}})",
-       {"b"},
-       {"mcpServers._comment: is no server", "comment, _comand"}},
+       "b", "mcpServers._comment: is no server\ncomment, _comand"},
       {"no list around them",
        R"({"a": {"command": "x", "args": ["y"]}, "b": {"httpUrl": "https://example.com/mcp"}})",
-       {"a", "b"},
-       {}},
+       "a b", ""},
       {"no list around them, and a remark",
-       R"({"a": {"command": "x"}, "_comment": "mine", "c": {"cmd": "x"}})",
-       {"a"},
-       {"_comment: is no server", "mcpServers.c: needs either", "mcpServers.c.cmd: is not a key"}},
+       R"({"a": {"command": "x"}, "_comment": "mine", "c": {"cmd": "x"}})", "a",
+       "_comment: is no server\nmcpServers.c: needs either\nmcpServers.c.cmd: is not a key"},
       {"a URL with variables",
        R"({"mcpServers": {"a": {"url": "${BASE:-https://example.com}/mcp"}, "b": {"url": "${URL}"}}})",
-       {"a", "b"},
-       {}},
+       "a b", ""},
       {"what another kind of server has",
        R"({"mcpServers": {"a": {"url": "https://example.com", "args": [], "env": {}}, "b": {"command": "x", "headers": {}}}})",
-       {"a", "b"},
-       {"a.args: means nothing", "a.env: means nothing", "b.headers: means nothing"}},
+       "a b", "a.args: means nothing\na.env: means nothing\nb.headers: means nothing"},
       {"Copilot",
        R"({"mcpServers": {"a": {"type": "local", "command": "x", "args": [], "tools": ["*"]}}})",
-       {"a"},
-       {"tools"}},
+       "a", "tools"},
       {"unknown transport",
        R"({"mcpServers": {"a": {"type": "websocket", "url": "wss://example.com"}, "b": {"command": "x"}}})",
-       {"b"},
-       {"mcpServers.a: is of the type websocket, which is not known here, and is left out"}},
+       "b", "mcpServers.a: is of the type websocket, which is not known here, and is left out"},
       {"switched off",
        R"({"mcpServers": {"a": {"command": "x", "enabled": false}, "b": {"command": "x", "enabled": true}}})",
-       {"b"},
-       {}},
+       "b", ""},
       {"two lists",
-       R"({"mcpServers": {"a": {"command": "x"}}, "servers": {"b": {"command": "x"}}})",
-       {"a", "b"},
-       {}},
+       R"({"mcpServers": {"a": {"command": "x"}}, "servers": {"b": {"command": "x"}}})", "a b", ""},
   };
   for (const auto& each : cases) {
     std::vector<config_problem> problems;
     const auto made = json(each.text, &problems);
     ASSERT_THAT(made, IsOk()) << each.name << ": " << all_texts(problems);
-    std::vector<std::string> names;
+    std::string names;
     for (const skill_entry& skill : made->find("default")->skills)
-      names.push_back(skill.name);
-    EXPECT_EQ(names, (std::vector<std::string>(each.skills.begin(), each.skills.end())))
-        << each.name;
-    ASSERT_EQ(made->warnings.size(), each.warned.size()) << each.name << "\n"
-                                                         << all_texts(made->warnings);
-    for (std::size_t i = 0; i < each.warned.size(); ++i)
-      EXPECT_THAT(made->warnings[i].text(), HasSubstr(std::string(each.warned[i]))) << each.name;
+      names += (names.empty() ? "" : " ") + skill.name;
+    EXPECT_EQ(names, each.skills) << each.name;
+    std::istringstream warned(each.warned);
+    std::size_t met = 0;
+    for (std::string line; std::getline(warned, line); ++met) {
+      ASSERT_LT(met, made->warnings.size()) << each.name;
+      EXPECT_THAT(made->warnings[met].text(), HasSubstr(line)) << each.name;
+    }
+    EXPECT_EQ(made->warnings.size(), met) << each.name << "\n" << all_texts(made->warnings);
   }
 }
 
