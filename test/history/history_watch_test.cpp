@@ -6,16 +6,9 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <ctime>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 using namespace paddock;
 using history::command_reach;
@@ -28,7 +21,8 @@ namespace fs = std::filesystem;
 
 struct person {
   std::string name;
-  std::function<void(const std::string& workspace)> act;
+  std::string commands; ///< of a shell in the workspace; in them $put stands for "writes into"
+  std::function<void(const std::string& workspace)> act = nullptr; ///< what no command does
 };
 
 void put(const std::string& path, const std::string& bytes) {
@@ -85,6 +79,13 @@ protected:
       run(*made, "true");
     return made;
   }
+  void work(const person& as) const {
+    if (as.act) return as.act(workspace());
+    std::string commands = "set -e; " + as.commands;
+    for (std::size_t at = 0; (at = commands.find("$put", at)) != commands.npos;)
+      commands.replace(at, 4, "printf person >");
+    shell(commands);
+  }
   [[nodiscard]] static bool hears() { return GetParam() == enough; }
   /// A command that is confined to the workspace.
   static void run_confined(history::store& in, const std::function<void()>& act,
@@ -124,148 +125,60 @@ INSTANTIATE_TEST_SUITE_P(By, HistoryWatch, testing::Values(enough, too_few, 0), 
 
 const std::vector<person>& all_ways() {
   static const std::vector<person> all{
-      {"write", [](const std::string& ws) { put(ws + "/d/f", "person"); }},
-      {"write at the top", [](const std::string& ws) { put(ws + "/top", "person"); }},
-      {"a file that stays open",
+      {"write", "$put d/f"},
+      {"write at the top", "$put top"},
+      {"a file that stays open", "",
        [](const std::string& ws) {
          static int fd = -1;
          if (fd >= 0) ::close(fd);
          fd = ::open((ws + "/d/f").c_str(), O_WRONLY | O_CLOEXEC);
          EXPECT_EQ(::write(fd, "P", 1), 1);
        }},
-      {"mapping",
-       [](const std::string& ws) {
-         const mapping at(ws + "/d/f");
-         at.store('P');
-       }},
-      {"truncate",
-       [](const std::string& ws) { EXPECT_EQ(::truncate((ws + "/d/f").c_str(), 2), 0); }},
-      {"mode", [](const std::string& ws) { EXPECT_EQ(::chmod((ws + "/d/f").c_str(), 0711), 0); }},
-      {"time",
-       [](const std::string& ws) {
-         const timespec old[2]{{1, 0}, {1, 0}};
-         EXPECT_EQ(::utimensat(AT_FDCWD, (ws + "/d/f").c_str(), old, 0), 0);
-       }},
-      {"replace",
-       [](const std::string& ws) {
-         put(ws + "/d/new", "person");
-         fs::rename(ws + "/d/new", ws + "/d/f");
-       }},
-      {"remove", [](const std::string& ws) { fs::remove(ws + "/d/f"); }},
-      {"make", [](const std::string& ws) { put(ws + "/d/made", "person"); }},
-      {"second name within",
-       [](const std::string& ws) {
-         fs::create_hard_link(ws + "/d/f", ws + "/e/second");
-         put(ws + "/e/second", "person");
-         fs::remove(ws + "/e/second");
-       }},
+      {"mapping", "", [](const std::string& ws) { mapping(ws + "/d/f").store('P'); }},
+      {"truncate", "truncate -s 2 d/f"},
+      {"mode", "chmod 711 d/f"},
+      {"time", "touch -d @1 d/f"},
+      {"replace", "$put d/new; mv d/new d/f"},
+      {"remove", "rm d/f"},
+      {"make", "$put d/made"},
+      {"second name within", "ln d/f e/second; $put e/second; rm e/second"},
       {"second name like that of a tool's new file",
-       [](const std::string& ws) {
-         fs::create_hard_link(ws + "/d/f", ws + "/e/.paddock-tmp-1");
-         put(ws + "/e/.paddock-tmp-1", "person");
-         fs::remove(ws + "/e/.paddock-tmp-1");
-       }},
+       "n=e/.paddock-tmp-1; ln d/f $n; $put $n; rm $n"},
       {"second name that moves as a tool's new file does",
-       [](const std::string& ws) {
-         const std::string own = ws + "/e/.paddock-tmp-" + std::string(32, 'a');
-         fs::create_hard_link(ws + "/d/f", own);
-         fs::rename(own, ws + "/e/x");
-         put(ws + "/e/x", "person");
-         put(own, "person");
-         fs::rename(own, ws + "/e/x");
-       }},
+       "n=e/.paddock-tmp-" + std::string(32, 'a') +
+           "; ln d/f $n; mv $n e/x; $put e/x; $put $n; mv $n e/x"},
       {"second name in a directory that versions before hid",
-       [](const std::string& ws) {
-         fs::create_hard_link(ws + "/d/f", ws + "/.paddock-changes/second");
-         put(ws + "/.paddock-changes/second", "person");
-         fs::remove(ws + "/.paddock-changes/second");
-       }},
-      {"second name that stays, within",
-       [](const std::string& ws) {
-         fs::create_hard_link(ws + "/d/f", ws + "/e/second");
-         put(ws + "/e/second", "person");
-       }},
-      {"second name in place of another",
-       [](const std::string& ws) {
-         fs::remove(ws + "/e/x");
-         fs::create_hard_link(ws + "/d/f", ws + "/e/x");
-         put(ws + "/e/x", "person");
-         fs::remove(ws + "/e/x");
-       }},
-      {"second name, and another in its place",
-       [](const std::string& ws) {
-         fs::create_hard_link(ws + "/d/f", ws + "/e/second");
-         put(ws + "/e/second", "person");
-         fs::rename(ws + "/e/x", ws + "/e/second");
-       }},
+       "n=.paddock-changes/second; ln d/f $n; $put $n; rm $n"},
+      {"second name that stays, within", "ln d/f e/second; $put e/second"},
+      {"second name in place of another", "rm e/x; ln d/f e/x; $put e/x; rm e/x"},
+      {"second name, and another in its place", "ln d/f e/second; $put e/second; mv e/x e/second"},
       {"second name in a directory that goes, too",
-       [](const std::string& ws) {
-         fs::create_directory(ws + "/n");
-         fs::create_hard_link(ws + "/d/f", ws + "/n/second");
-         put(ws + "/n/second", "person");
-         fs::remove_all(ws + "/n");
-       }},
+       "mkdir n; ln d/f n/second; $put n/second; rm -r n"},
       {"second name in a directory that stays",
-       [](const std::string& ws) {
-         fs::create_directory(ws + "/n");
-         fs::create_hard_link(ws + "/d/f", ws + "/n/second");
-         put(ws + "/n/second", "person");
-         fs::remove(ws + "/n/second");
-       }},
+       "mkdir n; ln d/f n/second; $put n/second; rm n/second"},
       {"second name that moves twice, and goes",
-       [](const std::string& ws) {
-         fs::create_hard_link(ws + "/d/f", ws + "/e/second");
-         put(ws + "/e/second", "person");
-         fs::rename(ws + "/e/second", ws + "/e/x");
-         put(ws + "/e/third", "person");
-         fs::rename(ws + "/e/third", ws + "/e/x");
-       }},
+       "ln d/f e/second; $put e/second; mv e/second e/x; $put e/third; mv e/third e/x"},
       {"through a name that went meanwhile",
-       [](const std::string& ws) {
-         const int fd = ::open((ws + "/d/f").c_str(), O_WRONLY | O_CLOEXEC);
-         fs::create_hard_link(ws + "/d/f", ws + "/e/second");
-         put(ws + "/d/new", "person");
-         fs::rename(ws + "/d/new", ws + "/d/f");
-         EXPECT_EQ(::write(fd, "P", 1), 1);
-         ::close(fd);
-       }},
-      {"two that change places",
+       "exec 3<>d/f; ln d/f e/second; $put d/new; mv d/new d/f; printf P >&3"},
+      {"two that change places", "",
        [](const std::string& ws) {
          EXPECT_EQ(::renameat2(AT_FDCWD, (ws + "/d/f").c_str(), AT_FDCWD, (ws + "/e/x").c_str(),
                                RENAME_EXCHANGE),
                    0);
          put(ws + "/d/f", "person");
        }},
-      {"more than the queue holds",
+      {"more than the queue holds", "",
        [](const std::string& ws) {
          constexpr int events_max = 20'000;
          for (int i = 0; i < events_max; ++i)
            EXPECT_EQ(::chmod((ws + (i % 2 == 0 ? "/top" : "/e/x")).c_str(), 0644), 0);
          put(ws + "/d/f", "person");
        }},
-      {"directory out and in",
-       [](const std::string& ws) {
-         fs::rename(ws + "/d", ws + "/../out/d");
-         put(ws + "/../out/d/f", "person");
-         fs::rename(ws + "/../out/d", ws + "/d");
-       }},
+      {"directory out and in", "mv d ../out/d; $put ../out/d/f; mv ../out/d d"},
       {"another directory in its place",
-       [](const std::string& ws) {
-         fs::create_directories(ws + "/../out/n");
-         put(ws + "/../out/n/f", "person");
-         fs::rename(ws + "/d", ws + "/../out/d");
-         fs::rename(ws + "/../out/n", ws + "/d");
-       }},
-      {"new directory",
-       [](const std::string& ws) {
-         fs::create_directories(ws + "/n/m");
-         put(ws + "/n/m/f", "person");
-       }},
-      {"many",
-       [](const std::string& ws) {
-         for (int i = 0; i < 1'500; ++i)
-           put(ws + "/d/many" + std::to_string(i), "person");
-       }},
+       "mkdir ../out/n; $put ../out/n/f; mv d ../out/d; mv ../out/n d"},
+      {"new directory", "mkdir -p n/m; $put n/m/f"},
+      {"many", "for i in $(seq 1500); do $put d/many$i; done"},
   };
   return all;
 }
@@ -275,7 +188,7 @@ TEST_P(HistoryWatch, APersonsWorkIsThePersonsAndComesBack) {
     SCOPED_TRACE(each.name);
     const auto store = settled();
     ASSERT_NE(store, nullptr);
-    each.act(workspace());
+    work(each);
     const std::string mine = now();
     run(*store, "rm -rf d e n top");
     const auto list = store->changes({.since = store->state().start});
@@ -292,7 +205,7 @@ TEST_P(HistoryWatch, ACommandsWorkIsHeldBehindIt) {
     ASSERT_NE(store, nullptr);
     const bool is_linked = each.name.find("name") != std::string::npos;
     run_confined(
-        *store, [&] { each.act(workspace()); },
+        *store, [&] { work(each); },
         is_linked ? command_reach::workspace : command_reach::workspace_without_links);
     expect_held(*store);
     const std::string list = told(store->changes({.since = store->state().start}));
