@@ -59,7 +59,7 @@ std::vector<std::string> notices_of(const command_outcome& outcome) {
   for (const std::string& path : outcome.uncovered)
     notices.push_back(encode_name(path) +
                       " is protected and was replaced by somebody while the command ran, so the "
-                      "command could see and change the new one: look at it before it is used");
+                      "command may have seen or changed the new one: look at it before it is used");
   for (const std::string& path : outcome.led_elsewhere)
     notices.push_back(encode_name(path) +
                       " is protected, and leads to something else than before the command: look at "

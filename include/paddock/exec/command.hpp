@@ -183,8 +183,8 @@ struct command_outcome {
   /// Another process did not end its look at repositories, perhaps because it is stopped: in those
   /// that both have to do with, settings and hooks of the command may be left.
   bool repositories_contested = false;
-  /// Protected entries that somebody replaced while the command ran: from then on nothing kept the
-  /// command from the new one.
+  /// Protected entries that somebody replaced while the command ran: until the new ones were
+  /// protected, nothing kept the command from them.
   std::vector<std::string> uncovered;
   /// Protected links that lead to another thing in the workspace than before the command.
   std::vector<std::string> led_elsewhere;

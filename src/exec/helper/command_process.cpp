@@ -194,11 +194,12 @@ void collect(shared_state& shared, pid_t command) {
   shared_state& shared = setup.shared;
   sigset_t awaited;
   ::sigemptyset(&awaited);
-  for (const int number : {SIGCHLD, SIGTERM, SIGUSR1})
+  for (const int number : {SIGCHLD, SIGTERM, SIGUSR1, SIGIO})
     ::sigaddset(&awaited, number);
   while (!shared.ended) {
     siginfo_t signal{};
     const int number = ::sigtimedwait(&awaited, &signal, nullptr);
+    if (number == SIGIO) setup.entries.hold_again();
     if (number == SIGTERM && is_from_outside(signal)) {
       ::kill(-command, SIGTERM);
       ::kill(-command, SIGCONT); // a stopped process takes the other one only when it goes on
@@ -223,13 +224,15 @@ void collect(shared_state& shared, pid_t command) {
 }
 
 [[noreturn]] void be_parent(const command_setup& setup, pid_t command) {
-  shared_state& shared = setup.shared;
-  int status = 0;
-  while (::waitpid(command, &status, 0) < 0 && errno == EINTR) {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  for (const int number : {SIGCHLD, SIGIO})
+    ::sigaddset(&awaited, number);
+  while (!setup.shared.ended) {
+    if (::sigtimedwait(&awaited, nullptr, nullptr) == SIGIO) setup.entries.hold_again();
+    collect(setup.shared, command);
   }
   setup.entries.hand_over(setup.given.channel);
-  shared.status = status;
-  shared.ended = true;
   ::_exit(0);
 }
 

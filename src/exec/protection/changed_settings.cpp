@@ -59,6 +59,13 @@ result<void> replace_settings(int directory, const std::string& name, const std:
   return done;
 }
 
+std::string listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& each : names)
+    all += (all.empty() ? "" : ", ") + each;
+  return all;
+}
+
 } // namespace
 
 changed_settings::changed_settings(int workspace, const std::vector<protected_entry>& entries)
@@ -74,6 +81,12 @@ void changed_settings::take(std::uint32_t entry, file_descriptor copy) {
   if (before_.contains(entry)) copies_.insert_or_assign(entry, std::move(copy));
 }
 
+is_local_remote changed_settings::local_remotes(const std::string& path) const {
+  return [this, tree = std::string(parent(parent(path)))](std::string_view written) {
+    return leads_to_repository(workspace_, tree, written);
+  };
+}
+
 std::string changed_settings::carry_over(const std::string& path, const std::string& before,
                                          int copy) const {
   const auto after = text_of_settings(copy);
@@ -81,10 +94,7 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   const std::string name(file_name(path));
   if (!after || !place)
     return path + " was not changed: what the command has made of it is too long";
-  const std::string tree(parent(parent(path)));
-  const auto [text, left_out] = carry_settings(before, *after, [&](std::string_view written) {
-    return leads_to_repository(workspace_, tree, written);
-  });
+  const auto [text, left_out] = carry_settings(before, *after, local_remotes(path));
   std::string told;
   const auto done = text ? replace_settings(place->get(), name, before, *text) : result<void>();
   if (!done && done.error().code == error_code::conflict)
@@ -93,25 +103,25 @@ std::string changed_settings::carry_over(const std::string& path, const std::str
   else if (!done)
     told = path + " was not changed: " + std::string(paddock::text(done.error().code));
   if (!told.empty() || left_out.empty()) return told;
-  told = path + " is protected, so that this was not saved: ";
-  for (const std::string& each : left_out)
-    told += (&each == &left_out.front() ? "" : ", ") + each;
-  return told + "; a command may set remotes, branches and user, unless they run a program or name "
-                "a path without a repository in the workspace; pass other settings with git -c, "
-                "or ask a person to set them";
+  return path + " is protected, so that this was not saved: " + listed(left_out) +
+         "; a command may set remotes, branches and user, unless they run a program or name "
+         "a path without a repository in the workspace; pass other settings with git -c, "
+         "or ask a person to set them";
 }
 
 std::vector<std::string> changed_settings::carry_over() const {
   std::vector<std::string> told;
-  // A new file at the place takes the mount away, and may have the number of the old one.
   for (const auto& [entry, before] : before_) {
     const std::string& path = entries_[entry].path;
     const auto place = place_of_settings(workspace_, path);
-    const auto now = place ? text_of_settings(place->get(), std::string(file_name(path)))
-                           : std::optional(before);
-    if (now && *now != before)
-      told.push_back(path + " was changed by another program while the command ran, and from then "
-                            "on the command could change it, too: look at it before git is used");
+    if (!place) continue;
+    const auto now = text_of_settings(place->get(), std::string(file_name(path)));
+    const auto changed = carry_settings(before, now.value_or("["), local_remotes(path)).left_out;
+    if (!changed.empty())
+      told.push_back(path +
+                     " was changed by another program while the command ran, and the "
+                     "command may have changed it, too: look at " +
+                     listed(changed) + " before git is used");
   }
   for (const auto& [entry, copy] : copies_)
     if (std::string each = carry_over(entries_[entry].path, before_.at(entry), copy.get());

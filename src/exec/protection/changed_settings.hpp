@@ -5,6 +5,7 @@
 // carried over when it has ended, as far as no program is run by it.
 
 #include "exec/protection/protected_entries.hpp"
+#include "path/git_configuration.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 
@@ -22,10 +23,12 @@ public:
 
   /// The copy of an entry that the command has changed.
   void take(std::uint32_t entry, file_descriptor copy);
-  /// Carries them over. What was not, and why, in sentences without a full stop.
+  /// Carries them over. What was not, and what others have changed, in sentences without a full
+  /// stop.
   [[nodiscard]] std::vector<std::string> carry_over() const;
 
 private:
+  [[nodiscard]] is_local_remote local_remotes(const std::string& path) const;
   [[nodiscard]] std::string carry_over(const std::string& path, const std::string& before,
                                        int copy) const;
 

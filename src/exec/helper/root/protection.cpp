@@ -6,13 +6,13 @@
 #include "exec/helper/root/mounts.hpp"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <initializer_list>
 
 namespace paddock::exec {
 namespace {
@@ -26,11 +26,18 @@ bool is_hidden(exec_entry kind) {
   return kind == exec_entry::hidden_name || kind == exec_entry::hidden_entry;
 }
 
-bool is_mount(int entry) {
+enum class place { missing, plain, mount };
+
+place look_at(int directory, const char* path) {
   struct statx status{};
   constexpr std::uint64_t mount_root = 0x2000; // STATX_ATTR_MOUNT_ROOT
-  return ::syscall(SYS_statx, entry, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, 0U, &status) == 0 &&
-         (status.stx_attributes & mount_root) != 0;
+  constexpr int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+  if (::syscall(SYS_statx, directory, path, flags, 0U, &status) != 0) return place::missing;
+  return (status.stx_attributes & mount_root) != 0 ? place::mount : place::plain;
+}
+
+bool is_mount(int entry) {
+  return look_at(entry, "") == place::mount;
 }
 
 } // namespace
@@ -42,14 +49,37 @@ int protection::hold(const char* workspace, const visible_paths& visible, int co
   cover_ = cover;
   root_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (top_ < 0 || root_ < 0) return errno;
+  watch(top_);
   trail way(top_);
   const int failed =
-      top_ < 0 || root_ < 0
-          ? errno
-          : for_each([&](const char* entry, std::uint32_t i) { return hold_one(entry, i, way); });
-  for (const int fd : {root_, top_, cover_})
-    if (fd >= 0) ::close(fd);
+      for_each([&](const char* entry, std::uint32_t i) { return hold_one(entry, i, way); });
+  // The command gets copies of these mounts, to which what is mounted later spreads.
+  is_held_ = failed == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_SHARED, nullptr) == 0;
   return failed;
+}
+
+/// Lets SIGIO come whenever an entry of the directory appears. Not inotify: closing that takes the
+/// kernel many milliseconds. Without it what is replaced is only found at the end.
+void protection::watch(int directory) const {
+  constexpr int others = 64;
+  const int opened = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  const bool is_room = static_cast<rlim_t>(opened) + others < open_files_at_first_;
+  if (!is_room || ::fcntl(opened, F_NOTIFY, DN_CREATE | DN_MULTISHOT) != 0) ::close(opened);
+}
+
+void protection::hold_again() {
+  if (!is_held_) return;
+  trail way(top_);
+  (void)for_each([&](const char* entry, std::uint32_t i) {
+    note& about = notes_[i];
+    const int top = entry[1] == '/' ? root_ : top_;
+    if (!about.mounted || look_at(top, path_of(entry)) != place::plain) return 0;
+    about.replaced = true;
+    (void)hold_one(entry, i, way); // whatever cannot be, the others are to be
+    return 0;
+  });
 }
 
 int protection::hold_one(const char* entry, std::uint32_t index, trail& way) {
@@ -82,9 +112,11 @@ int protection::hold_at(const resolved_entry& at, const char* entry, std::uint32
   about.inode = at.inode();
   if (is_hidden(kind) && at.whole()) {
     about.now = state::held;
+    about.mounted = true;
     return hide(at);
   }
   if (!at.whole() && !at.is_link()) return 0; // a file where a directory would be
+  about.mounted = true;
   const bool is_read_only = kind == exec_entry::read_only_name || kind == exec_entry::settings;
   about.now = is_read_only && at.whole() ? state::held : state::unknown; // made meanwhile
   if (kind == exec_entry::settings && at.whole() && give_copy(at, index) == 0) return 0;
@@ -94,6 +126,7 @@ int protection::hold_at(const resolved_entry& at, const char* entry, std::uint32
   int mounted = -1;
   const int failed = bind(at.entry(), fixed_only ? 0 : mount_read_only, &mounted);
   if (failed != 0) return failed;
+  if (fixed_only && at.is_directory()) watch(mounted);
   // What follows lies in the mount, not beneath it.
   if (!at.is_directory() || !way.enter(mounted, path_of(entry), at.bytes())) ::close(mounted);
   const bool absolute = entry[1] == '/';

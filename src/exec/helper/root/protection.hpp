@@ -35,7 +35,11 @@ public:
   /// no longer in its place.
   int hold(const char* workspace, const visible_paths& visible, int cover);
 
-  /// In the process that has done that: passes on the copies of settings that were changed.
+  /// In the process that has done that, whenever it gets a SIGIO: what somebody has replaced is
+  /// protected again, also for those who have copies of the mounts.
+  void hold_again();
+
+  /// In the same process: passes on the copies of settings that were changed.
   void hand_over(int channel) const;
 
   /// When nothing of the command is left.
@@ -51,6 +55,8 @@ private:
     state now;
     std::uint64_t device;
     std::uint64_t inode;
+    bool mounted;  ///< something was, over it
+    bool replaced; ///< and had to be again
     // Written before any process is started.
     int directory;         ///< in which it might appear; -1: none was kept open
     std::uint32_t skipped; ///< bytes of the path that lead there
@@ -78,6 +84,7 @@ private:
   int hold_one(const char* entry, std::uint32_t index, trail& way);
   int hold_at(const resolved_entry& at, const char* entry, std::uint32_t index, trail& way);
   int give_copy(const resolved_entry& at, std::uint32_t index);
+  void watch(int directory) const;
   int hide(const resolved_entry& at);
   int hide_around(const resolved_entry& in, int top, const char* path);
   int keep_target(const char* path);
@@ -105,6 +112,7 @@ private:
   int top_ = -1;                    ///< the workspace, in this mount namespace
   int root_ = -1;                   ///< the root directory
   int cover_ = -1;
+  bool is_held_ = false;
   std::uint32_t told_ = 0;
   const char* held_path_ = nullptr; ///< the last path whose directory was kept open
   note held_{};

@@ -200,8 +200,10 @@ void protection::sweep(int workspace, int channel) {
       return 0;
     }
     const resolved_entry at(way, path);
-    if (at.found() && (at.device() != about.device || at.inode() != about.inode) &&
-        told_++ < sys::appeared_events_max) {
+    const bool is_other =
+        about.replaced || at.device() != about.device || at.inode() != about.inode;
+    // The library compares the text of settings.
+    if (at.found() && is_other && about.copy_inode == 0 && told_++ < sys::appeared_events_max) {
       const sys::exec_appeared told{sys::exec_event::appeared, i, at.bytes(), 0, {},
                                     sys::appearance::uncovered};
       (void)!::send(channel, &told, sizeof told, MSG_NOSIGNAL);
