@@ -6,7 +6,7 @@
 //
 // Dead ends: preallocating the new file (fallocate) before writing costs more than it saves up to
 // some MiB. The C library's memmem needs ten times as long for a MiB as memchr for a byte that is
-// rare in it, so an edit searches by memchr first (detail/text_search.hpp); a search by blocks of
+// rare in it, so an edit searches by memchr first (detail/text_matches.hpp); a search by blocks of
 // 64 places alone, without memchr, is in between.
 
 #include "scratch.hpp"
