@@ -3,7 +3,7 @@
 
 // The parameters and results of the tools that change files, for the table of tools.
 
-#include "mcp/tools/tools.hpp"
+#include "mcp/tools/row_parts.hpp"
 
 #include <array>
 #include <cstddef>
@@ -17,9 +17,7 @@ inline constexpr std::string_view place_text = "Relative to the workspace, or ab
 
 namespace change_rows {
 
-using type = parameter_type;
-inline constexpr auto required = presence::required;
-inline constexpr auto optional = presence::optional;
+using namespace row_parts;
 
 inline constexpr parameter_row path{"path", type::string, required, path_text, 1};
 inline constexpr parameter_row if_hash{"ifHash", type::string, optional,
@@ -57,11 +55,7 @@ inline constexpr parameter_row write[] = {path, text_to_write};
 inline constexpr parameter_row append[] = {path, text_to_append};
 inline constexpr parameter_row edit[] = {path, old_text, new_text};
 inline constexpr parameter_row move[] = {source, destination};
-// The same in the coding set, where what is said elsewhere is not said again.
-constexpr parameter_row wordless(parameter_row row) {
-  row.description = {};
-  return row;
-}
+// The same in the coding set.
 inline constexpr parameter_row place{"path", type::string, required, place_text, 1};
 inline constexpr parameter_row place_only[] = {place};
 inline constexpr parameter_row same_hash{"ifHash", type::string, optional, "", 1};
@@ -81,17 +75,9 @@ inline constexpr parameter_row edit_members[] = {
      "Exact text, indentation included; must occur once unless the members below say otherwise", 1,
      &limits::edit_characters_max},
     {"newText", type::string, required, "Taken literally", 0, &limits::edit_characters_max},
-    {.name = "occurrences",
-     .type = type::integer,
-     .presence = optional,
-     .description = "How often it has to occur",
-     .minimum = 1},
+    number("occurrences", "How often it has to occur", 1),
     {"all", type::boolean, optional, "Replace every one"},
-    {.name = "line",
-     .type = type::integer,
-     .presence = optional,
-     .description = "Replace the one nearest to this line of the file before the call",
-     .minimum = 1},
+    number("line", "Replace the one nearest to this line of the file before the call", 1),
 };
 inline constexpr std::uint64_t edits_max = 1000;
 inline constexpr parameter_row edits{.name = "edits",
@@ -152,18 +138,9 @@ inline constexpr parameter_row apply_changes[] = {
      .members = change_members},
     {"patch", type::string, optional, "Unified (git's too) or *** Begin Patch", 1},
     try_only,
-    {.name = "diff",
-     .type = type::string,
-     .presence = optional,
-     .description = "stat: counts of lines",
-     .choices = diff_kinds,
-     .fallback = R"("stat")"},
-    {.name = "matching",
-     .type = type::string,
-     .presence = optional,
-     .description = "whitespace: lines may differ in blanks and tabs; the answer tells where",
-     .choices = matchings,
-     .fallback = R"("exact")"},
+    one_of("diff", "stat: counts of lines", diff_kinds, R"("stat")"),
+    one_of("matching", "whitespace: lines may differ in blanks and tabs; the answer tells where",
+           matchings, R"("exact")"),
 };
 
 inline constexpr std::string_view apply_changes_schema =

@@ -1,52 +1,127 @@
 // SPDX-License-Identifier: MIT
 #include "mcp/tools/change_rows.hpp"
-#include "mcp/tools/look_rows.hpp"
 #include "mcp/tools/process_rows.hpp"
 #include "mcp/tools/row_parts.hpp"
-#include "mcp/tools/undo_rows.hpp"
 
 #include <algorithm>
 #include <array>
 
 // The coding set in the table of tools: where a tool of base differs, and the tools that it adds.
+// Models read all of it at each start: what a name says already is not said again.
 
 namespace paddock::mcp {
 namespace {
 
 using namespace row_parts;
-using namespace look_rows;
+
+constexpr parameter_row read_page_parameters[] = {
+    change_rows::place,
+    {"firstLine", type::integer, optional, "1-based; negative counts from the end"},
+    {"lastLine", type::integer, optional, "Inclusive; negative counts from the end"},
+    {"numbered", type::boolean, optional, "Number and tab before each line"},
+    {"from", type::integer, optional, "0-based, instead of firstLine"},
+    {"to", type::integer, optional, "Line to stop before, instead of lastLine"},
+};
+constexpr parameter_row list_page_parameters[] = {
+    change_rows::place,
+    number("offset", "Entries to skip", 0),
+    number("limit", "", 1),
+};
+constexpr std::string_view outputs[] = {"lines", "files", "counts"};
+constexpr std::string_view kinds[] = {"any", "file", "directory"};
+constexpr std::string_view orders[] = {"path", "modified"};
+constexpr parameter_row next_page = number("offset", "nextOffset of the page before", 0, "0");
+constexpr parameter_row search_parameters[] = {
+    {"pattern", type::string, required, "RE2 expression within one line", 1},
+    beneath("path", "File or directory to search"),
+    {"literal", type::boolean, optional, "Take pattern as plain text"},
+    {"ignoreCase", type::boolean, optional, ""},
+    {"word", type::boolean, optional, "Whole words only"},
+    {"include", type::string_array, optional, "Globs of files, e.g. *.ts", 1},
+    {"exclude", type::string_array, optional, "Globs, of directories too", 1},
+    up_to(20, number("context", "Lines before and after each match", 0, "0")),
+    one_of("output", "", outputs, R"("lines")"),
+    number("limit", "Lines, or files", 1, "200"),
+    next_page,
+    {"includeIgnored", type::boolean, optional, ""},
+};
+constexpr parameter_row find_parameters[] = {
+    {"glob", type::string, required, "Without a slash a name at any depth; ** crosses directories",
+     1},
+    beneath("path", ""),
+    one_of("type", "", kinds, R"("any")"),
+    one_of("sort", "modified: newest first", orders, R"("path")"),
+    number("limit", "", 1, "1000"),
+    next_page,
+    {"includeIgnored", type::boolean, optional, ""},
+};
+constexpr parameter_row map_parameters[] = {
+    beneath("path", ""),
+    number("depth", "Default: all there is room for", 1),
+    number("bytesMax", "", 200, "5000"),
+    {"includeIgnored", type::boolean, optional, ""},
+};
+
+constexpr std::string_view short_info_schema =
+    R"({"type":"object","required":["exists","path","absolutePath","type","size"]})";
+constexpr std::string_view short_list_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"items":{"type":"array"},"total":{"type":"integer"},"truncated":{"type":"boolean"}},"required":["path","items"]})";
+constexpr std::string_view read_page_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},"from":{"type":"integer"},"to":{"type":"integer"},"totalLines":{"type":"integer"},"truncated":{"type":"boolean"},"notice":{"type":"string"},"hash":{"type":"string"}},"required":["path","content","from","to"]})";
+constexpr std::string_view picture_schema =
+    R"({"type":"object","properties":{"path":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"},"notice":{"type":"string"}},"required":["path","mimeType","size"]})";
+constexpr std::string_view search_schema =
+    R"({"type":"object","properties":{"matches":{"type":"array"},"files":{"type":"array","items":{"type":"string"}},"counts":{"type":"array"},"totalMatches":{"type":"integer"},"totalFiles":{"type":"integer"},"exact":{"type":"boolean"},"truncated":{"type":"boolean"},"nextOffset":{"type":"integer"},"searched":{"type":"integer"},"skipped":{"type":"object"},"ignoredBy":{"type":"array"},"unreadable":{"type":"array"},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["totalMatches","truncated"]})";
+constexpr std::string_view find_schema =
+    R"({"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"}},"total":{"type":"integer"},"exact":{"type":"boolean"},"truncated":{"type":"boolean"},"nextOffset":{"type":"integer"},"skipped":{"type":"object"},"ignoredBy":{"type":"array"},"unreadable":{"type":"array"},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["paths","total","truncated"]})";
+constexpr std::string_view map_schema =
+    R"({"type":"object","properties":{"tree":{"type":"string"},"files":{"type":"integer"},"directories":{"type":"integer"},"bytes":{"type":"integer"},"truncated":{"type":"boolean"},"unreadable":{"type":"array"},"endedBy":{"type":"string"},"notice":{"type":"string"}},"required":["tree","files","directories","bytes","truncated"]})";
+
+// The parameters and results of the tools that look at what was changed and take it back.
+namespace undo_rows {
+
+constexpr parameter_row checkpoint[] = {{"label", type::string, optional, "", 1}};
+constexpr parameter_row paths{
+    .name = "paths",
+    .type = type::string_array,
+    .presence = optional,
+    .description = "Only these, and what is in them",
+    .characters_min = 1,
+    .elements_min = 1,
+};
+constexpr parameter_row list_changes[] = {
+    with_default(R"("start")", {"since", type::string, optional,
+                                "A checkpoint or its label; start: of this session", 1}),
+    paths,
+    {"diff", type::boolean, optional, "Unified diffs too"},
+    number("limit", "", 1, "200"),
+};
+constexpr parameter_row restore[] = {
+    with_default(R"("start")", {"to", type::string, optional, "Same as since of listChanges", 1}),
+    wordless(paths),
+    {"dryRun", type::boolean, optional, "Change nothing"},
+    {"force", type::boolean, optional, "Overwrite changes of others too"},
+};
+
+constexpr std::string_view checkpoint_schema =
+    R"({"type":"object","properties":{"checkpoint":{"type":"string"},"label":{"type":"string"},"files":{"type":"integer"}},"required":["checkpoint","files"]})";
+constexpr std::string_view list_changes_schema =
+    R"({"type":"object","properties":{"since":{"type":"string"},"changes":{"type":"array"},"notCovered":{"type":"array"},"checkpoints":{"type":"array"},"diff":{"type":"string"},"diffTruncated":{"type":"boolean"},"truncated":{"type":"boolean"},"total":{"type":"integer"},"notCoveredTotal":{"type":"integer"},"notice":{"type":"string"}},"required":["since","changes","notCovered","truncated"]})";
+constexpr std::string_view restore_schema =
+    R"({"type":"object","properties":{"restored":{"type":"integer"},"paths":{"type":"array"},"pathsTotal":{"type":"integer"},"folded":{"type":"array"},"conflicts":{"type":"array"},"conflictsTotal":{"type":"integer"},"left":{"type":"array"},"leftTotal":{"type":"integer"},"checkpoint":{"type":"string"},"notice":{"type":"string"}},"required":["restored","paths","conflicts"]})";
+
+} // namespace undo_rows
 
 constexpr parameter_row short_exec_parameters[] = {
     {"script", type::string, optional, "Shell text, run by bash where there is one, else sh", 1},
     {"command", type::string, optional, "Instead of script: one program, no shell line", 1},
-    {.name = "args",
-     .type = type::string_array,
-     .presence = optional,
-     .description = "Of command as they are, of script $1 and so on",
-     .fallback = "[]"},
-    {.name = "env",
-     .type = type::string_map,
-     .presence = optional,
-     .description = "Variables to add",
-     .fallback = "{}"},
-    {.name = "cwd",
-     .type = type::string,
-     .presence = optional,
-     .description = "In the workspace",
-     .characters_min = 1,
-     .fallback = R"(".")"},
-    {.name = "stdout",
-     .type = type::boolean,
-     .presence = optional,
-     .description = "",
-     .fallback = "true"},
-    {.name = "stderr",
-     .type = type::boolean,
-     .presence = optional,
-     .description = "",
-     .fallback = "true"},
-    {"timeout", type::integer, optional, "Milliseconds, default 45000, at most 3600000", 0, nullptr,
-     1},
+    with_default("[]", {"args", type::string_array, optional,
+                        "Of command as they are, of script $1 and so on"}),
+    with_default("{}", {"env", type::string_map, optional, "Variables to add"}),
+    beneath("cwd", "In the workspace"),
+    with_default("true", {"stdout", type::boolean, optional, ""}),
+    with_default("true", {"stderr", type::boolean, optional, ""}),
+    number("timeout", "Milliseconds, default 45000, at most 3600000", 1),
 };
 constexpr std::string_view short_exec_schema =
     R"({"type":"object","properties":{"output":{"type":"string"},"exitCode":{"type":"integer"},"process":{"type":"string"},"notice":{"type":"string"}},"required":["output"]})";
@@ -211,18 +286,11 @@ constexpr std::array added{
              "End a process and all that it started. To only close its input use writeProcess.",
              process_rows::stop, process_rows::stop_schema, replaces, effect::attends, stop_process,
              R"({"process":"ID"})", less_hint, toolset::coding},
-    tool_row{"listProcesses",
-             "List processes",
+    tool_row{"listProcesses", "List processes",
              "List the processes that run, and those that ended lately. For their output use "
              "readProcess.",
-             {},
-             process_rows::list_schema,
-             looks,
-             effect::attends,
-             list_processes,
-             "{}",
-             less_hint,
-             toolset::coding},
+             no_parameters, process_rows::list_schema, looks, effect::attends, list_processes, "{}",
+             less_hint, toolset::coding},
 };
 
 } // namespace

@@ -3,57 +3,33 @@
 
 // The parameters and results of the tools for processes, for the table of tools.
 
-#include "mcp/tools/tools.hpp"
+#include "mcp/tools/row_parts.hpp"
 
 namespace paddock::mcp::process_rows {
 
-using type = parameter_type;
-inline constexpr auto required = presence::required;
-inline constexpr auto optional = presence::optional;
+using namespace row_parts;
 
 inline constexpr parameter_row process{"process", type::string, required, ""};
 inline constexpr parameter_row until{"until", type::string, optional,
                                      "RE2; a matching line ends the wait"};
-
-/// No fallback: it depends on `until`.
-inline constexpr parameter_row wait(std::string_view fallback_words) {
-  return {.name = "waitMs",
-          .type = type::integer,
-          .presence = optional,
-          .description = fallback_words,
-          .minimum = 0};
-}
 
 inline constexpr parameter_row start[] = {
     {"script", type::string, optional, "Same as in exec", 1},
     {"command", type::string, optional, "Instead of script", 1},
     {"args", type::string_array, optional, ""},
     {"env", type::string_map, optional, ""},
-    {.name = "cwd",
-     .type = type::string,
-     .presence = optional,
-     .description = "",
-     .characters_min = 1,
-     .fallback = R"(".")"},
+    beneath("cwd", ""),
     {"tty", type::boolean, optional, "In a terminal, for prompts and REPLs"},
-    wait("Default 1000, with until 10000"),
+    number("waitMs", "Default 1000, with until 10000", 0),
     until,
 };
 inline constexpr parameter_row read[] = {
     process,
-    {.name = "from",
-     .type = type::integer,
-     .presence = optional,
-     .description = "Offset, from the end if negative; else where the last answer ended"},
-    wait("Default 0, with until 10000"),
+    {"from", type::integer, optional,
+     "Offset, from the end if negative; else where the last answer ended"},
+    number("waitMs", "Default 0, with until 10000", 0),
     until,
-    {.name = "bytesMax",
-     .type = type::integer,
-     .presence = optional,
-     .description = "",
-     .minimum = 100,
-     .maximum = 1'000'000,
-     .fallback = "30000"},
+    up_to(1'000'000, number("bytesMax", "", 100, "30000")),
 };
 inline constexpr parameter_row write[] = {
     process,
@@ -67,12 +43,7 @@ inline constexpr parameter_row write[] = {
 };
 inline constexpr parameter_row stop[] = {
     process,
-    {.name = "graceMs",
-     .type = type::integer,
-     .presence = optional,
-     .description = "From SIGTERM to SIGKILL",
-     .minimum = 0,
-     .fallback = "2000"},
+    number("graceMs", "From SIGTERM to SIGKILL", 0, "2000"),
 };
 
 inline constexpr std::string_view page_schema =

@@ -13,9 +13,6 @@ namespace paddock::mcp {
 namespace {
 
 using namespace row_parts;
-using type = parameter_type;
-constexpr auto required = presence::required;
-constexpr auto optional = presence::optional;
 
 constexpr parameter_row todo_parameters[] = {
     {"newTodos", type::string_array, optional, "Titles of tasks to add", 0,
@@ -32,10 +29,11 @@ constexpr parameter_row exec_parameters[] = {
     {"cwd", type::string, required, "Working directory inside the workspace, for example \".\"", 1},
     {"stdout", type::boolean, required, "Whether to return standard output"},
     {"stderr", type::boolean, required, "Whether to return standard error"},
-    {"timeout", type::integer, optional,
-     "Deadline in milliseconds (default 45000 unless configured). Then everything the command "
-     "started is killed",
-     0, nullptr, 1},
+    number(
+        "timeout",
+        "Deadline in milliseconds (default 45000 unless configured). Then everything the command "
+        "started is killed",
+        1),
 };
 constexpr parameter_row read_text_parameters[] = {
     {"path", type::string, required, path_text, 1},
@@ -45,8 +43,8 @@ constexpr parameter_row read_text_parameters[] = {
 constexpr parameter_row list_parameters[] = {
     {"path", type::string, required,
      "Directory inside the workspace; \".\" for the workspace itself", 1},
-    {"offset", type::integer, optional, "Entries to skip", 0, nullptr, 0},
-    {"limit", type::integer, optional, "Most entries to return", 0, nullptr, 1},
+    number("offset", "Entries to skip", 0),
+    number("limit", "Most entries to return", 1),
 };
 constexpr parameter_row delete_directory_parameters[] = {
     {"path", type::string, required, path_text, 1},
@@ -70,32 +68,19 @@ constexpr std::string_view list_schema =
     R"({"type":"object","properties":{"path":{"type":"string"},"items":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"path":{"type":"string"},"type":{"type":"string","enum":["file","directory","other"]},"size":{"type":"integer"},"modified":{"type":"string"},"symlink":{"type":"boolean"},"unreadable":{"type":"boolean"}},"required":["name","path","type","size","modified"]}},"total":{"type":"integer"},"truncated":{"type":"boolean"}},"required":["path","items"]})";
 
 constexpr std::array base_tools{
-    tool_row{"attemptCompletion",
-             "Attempt completion",
+    tool_row{"attemptCompletion", "Attempt completion",
              "Signal that the task is done. Returns {} when no todo is left; otherwise the "
              "remaining todos, and the task goes on.",
-             {},
-             remaining_schema,
-             looks,
-             effect::none,
-             attempt_completion,
-             "{}",
+             no_parameters, remaining_schema, looks, effect::none, attempt_completion, "{}",
              remaining_hint},
     tool_row{"todo", "Todo list",
              "Add tasks to the todo list and mark tasks as completed. Always returns the whole "
              "list; call it without arguments to see it.",
              todo_parameters, todos_schema, adds, effect::none, todo,
              R"({"newTodos":["Read the notes"],"completedTodos":[0]})", todo_hint},
-    tool_row{"clearTodo",
-             "Clear todo list",
-             "Remove all tasks from the todo list; ids start at 0 again.",
-             {},
-             todos_schema,
-             replaces,
-             effect::none,
-             clear_todo,
-             "{}",
-             less_hint},
+    tool_row{"clearTodo", "Clear todo list",
+             "Remove all tasks from the todo list; ids start at 0 again.", no_parameters,
+             todos_schema, replaces, effect::none, clear_todo, "{}", less_hint},
     tool_row{"exec", "Run a command",
              "Run a program in the workspace and return its output. No shell is involved; standard "
              "input is empty; everything the program "
@@ -110,16 +95,9 @@ constexpr std::array base_tools{
              change_rows::path_only, info_schema, looks, effect::none, get_file_info,
              R"({"path":"notes.md"})", less_hint},
     tool_row{
-        "healthCheck",
-        "Health check",
+        "healthCheck", "Health check",
         "Report whether the workspace is usable, where it is, and uptime and memory of the server.",
-        {},
-        health_schema,
-        looks,
-        effect::none,
-        health_check,
-        "{}",
-        less_hint},
+        no_parameters, health_schema, looks, effect::none, health_check, "{}", less_hint},
     tool_row{"readTextFile", "Read text file",
              "Read a UTF-8 text file, or some of its lines with from and to. Fails for binary "
              "files. For large files read parts.",
