@@ -7,8 +7,6 @@
 
 #include <fcntl.h>
 
-#include <string>
-
 namespace paddock {
 result<void> sync_file(int fd, durability wanted) {
   switch (wanted) {

@@ -9,7 +9,6 @@
 #include <paddock/base/file_status.hpp>
 #include <paddock/base/result.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace paddock {

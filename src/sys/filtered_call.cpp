@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace paddock::sys {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <paddock/base/work_bounds.hpp>
 
-#include <algorithm>
-
 namespace paddock {
 namespace {
 

@@ -11,7 +11,6 @@
 #include <bitset>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 namespace paddock {
