@@ -1,26 +1,85 @@
 // SPDX-License-Identifier: MIT
+#include "exec/command_driver.hpp"
 #include "exec/command_run.hpp"
 #include "exec/confinement_policy.hpp"
-#include "exec/input_relay.hpp"
 #include "path/directory_moves.hpp"
 #include "path/name_rules.hpp"
 #include "sys/cancellation.hpp"
 #include "sys/process.hpp"
+#include "sys/stream.hpp"
 #include "sys/syscall.hpp"
 
 #include <paddock/exec/command.hpp>
 
 #include <fcntl.h>
+#include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
+#include <string_view>
 #include <utility>
 
 namespace paddock {
 namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{16} * 1024;
+
+/// What somebody gives a command to read. It gets a pipe and never the descriptor itself, which
+/// would lead out of its root directory: /proc/self/fd opens a file again, to be written.
+class input_relay : public command_driver {
+public:
+  /// Borrows `from`.
+  explicit input_relay(int from)
+      : from_(from), buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {}
+
+  [[nodiscard]] confine::run_manner::streams streams() const noexcept override {
+    return confine::run_manner::streams::given;
+  }
+  /// Nothing more is read while the command has not taken what was.
+  [[nodiscard]] int news() const noexcept override {
+    const bool wants_more = runs_ && !ended_ && unwritten_.empty();
+    return wants_more && !sys::is_background_of(from_) ? from_ : -1;
+  }
+  void runs() override { runs_ = true; }
+  [[nodiscard]] std::optional<std::int64_t> take_stop() override { return std::nullopt; }
+  [[nodiscard]] input_state write_input(int fd) override {
+    if (unwritten_.empty()) read_more();
+    while (!unwritten_.empty()) {
+      const auto written = sys::write_quietly(fd, unwritten_);
+      if (!written && written.error().os_errno == EAGAIN) return input_state::more;
+      if (!written) { // nobody reads it any more
+        ended_ = true;
+        unwritten_ = {};
+        return input_state::closed;
+      }
+      unwritten_.remove_prefix(*written);
+    }
+    return ended_ ? input_state::closed : input_state::idle;
+  }
+
+private:
+  /// What cannot be read has ended.
+  void read_more() {
+    std::array<pollfd, 1> ready{{{news(), POLLIN, 0}}};
+    const auto found = sys::poll(ready, 0);
+    if (!found || ready[0].fd < 0 || ready[0].revents == 0) return;
+    const auto size = sys::read(from_, {buffer_.get(), buffer_bytes});
+    if (!size && size.error().os_errno == EAGAIN) return;
+    ended_ = !size || *size == 0;
+    if (size) unwritten_ = {buffer_.get(), *size};
+  }
+
+  const int from_;
+  const std::unique_ptr<char[]> buffer_;
+  std::string_view unwritten_; ///< of the buffer
+  bool runs_ = false;          ///< an attempt that fails before has taken nothing
+  bool ended_ = false;
+};
 
 result<void> check_directory(int fd, const char* operation) {
   if (fd < 0) return error{error_code::invalid_argument, 0, operation};

@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
-#include <cstring>
 #include <span>
 #include <system_error>
 

@@ -7,8 +7,6 @@
 #include "exec/process_waiter.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace paddock {
 namespace {

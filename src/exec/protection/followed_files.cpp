@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace paddock {
 namespace {

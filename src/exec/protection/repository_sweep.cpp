@@ -18,11 +18,8 @@
 #include <linux/fs.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <functional>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace paddock {

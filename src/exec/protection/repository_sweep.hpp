@@ -13,7 +13,6 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
