@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <string>
 #include <string_view>
 
 namespace paddock {

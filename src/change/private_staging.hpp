@@ -11,7 +11,6 @@
 #include <paddock/base/result.hpp>
 #include <paddock/path/root.hpp>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
-#include <span>
 
 namespace paddock::history {
 namespace {

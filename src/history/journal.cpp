@@ -2,17 +2,154 @@
 #include "history/journal.hpp"
 
 #include "file/replace.hpp"
-#include "history/journal_stream.hpp"
+#include "history/journal_records.hpp"
 #include "history/store_directory.hpp"
 #include "sys/syscall.hpp"
+
+#include <paddock/base/result.hpp>
 
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace paddock::history {
 namespace {
+
+constexpr std::uint64_t read_bytes = std::uint64_t{1} << 20U;
+/// Head, kind, number and time, where the number is as short as it can be.
+constexpr std::size_t beginning_bytes = record_head_size + 1 + 1 + 8;
+
+/// A cheap look before a sum is made: the kind is one, and the time lies within 8,000 years.
+bool may_begin_record(std::string_view bytes) {
+  byte_reader in(bytes.substr(record_head_size));
+  const std::uint8_t kind = in.u8();
+  (void)in.number();
+  const std::uint64_t time = in.u64();
+  return kind >= 1 && kind <= 3 && (!in.is_good() || time >> 48U == 0);
+}
+
+/// Hands out the records of a journal's file one by one, also behind damage. The file stays open
+/// meanwhile.
+class journal_stream {
+public:
+  /// From an offset at which a record begins, to another one.
+  journal_stream(int fd, std::uint64_t begin, std::uint64_t end) : fd_(fd), at_(begin), end_(end) {}
+
+  enum class got : std::uint8_t {
+    record,
+    end,
+    cut_off, ///< a record that was being written
+    damaged, ///< what is left holds no whole record
+  };
+  /// What is damaged is passed over where a whole record follows. Errors: those of reading.
+  [[nodiscard]] result<got> next(journal_record& into, std::uint64_t& offset) {
+    if (at_ == end_) return got::end;
+    PADDOCK_TRY(const got first, one(into, offset));
+    if (first == got::record) return first;
+    const std::uint64_t damaged_at = at_;
+    PADDOCK_TRY(const bool is_another, find_next());
+    if (!is_another) {
+      go_to(damaged_at);
+      PADDOCK_TRY(const bool is_unwritten, ends_in_zeros());
+      return is_unwritten ? got::cut_off : first;
+    }
+    if (gap_.end == 0) gap_ = {.begin = damaged_at, .end = at_};
+    return one(into, offset);
+  }
+  /// Behind the last record that was handed out, and what was passed over before it.
+  [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
+  /// What was passed over at first, from and to; empty: nothing.
+  struct gap {
+    std::uint64_t begin = 0, end = 0;
+  };
+  [[nodiscard]] const gap& first_gap() const noexcept { return gap_; }
+
+private:
+  [[nodiscard]] result<got> one(journal_record& into, std::uint64_t& offset) {
+    PADDOCK_CHECK(fill(record_head_size));
+    if (left() < record_head_size) return got::cut_off;
+    const auto size = record_size(rest().substr(0, record_head_size));
+    if (!size) return got::damaged;
+    if (*size > end_ - at_) return got::cut_off;
+    PADDOCK_CHECK(fill(*size));
+    if (left() < *size) return got::cut_off;
+    auto record = parse_record(rest().substr(0, *size));
+    if (!record) return got::damaged;
+    into = *std::move(record);
+    offset = at_;
+    at_ += *size;
+    used_ += *size;
+    return got::record;
+  }
+  /// From the damaged record at `at_` to the next whole one, if there is one.
+  [[nodiscard]] result<bool> find_next() {
+    const std::uint64_t begin = at_;
+    PADDOCK_CHECK(fill(record_head_size));
+    const auto size =
+        left() < record_head_size ? std::nullopt : record_size(rest().substr(0, record_head_size));
+    if (size && *size < end_ - begin) { // most likely its size is right
+      PADDOCK_TRY(const bool is_there, is_record_at(begin + *size));
+      if (is_there) return true;
+      go_to(begin);
+    }
+    while (end_ - at_ > beginning_bytes) {
+      ++at_;
+      if (used_ < buffer_.size()) ++used_;
+      PADDOCK_CHECK(fill(beginning_bytes));
+      if (left() < beginning_bytes) return false;
+      const auto like = record_size(rest().substr(0, record_head_size));
+      if (!like || *like > end_ - at_ || !may_begin_record(rest())) continue;
+      PADDOCK_TRY(const bool is_there, is_record_at(at_));
+      if (is_there) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] result<bool> is_record_at(std::uint64_t at) {
+    journal_record ignored;
+    std::uint64_t offset = 0;
+    go_to(at);
+    PADDOCK_TRY(const got there, one(ignored, offset));
+    go_to(at);
+    return there == got::record;
+  }
+  /// As a power cut leaves it where something was to be written.
+  [[nodiscard]] result<bool> ends_in_zeros() const {
+    std::string last(std::min<std::uint64_t>(end_ - at_, 16), '?'); // so many no record has there
+    PADDOCK_CHECK(read_all(fd_, last, end_ - last.size()));
+    return last.find_first_not_of('\0') == std::string::npos;
+  }
+  void go_to(std::uint64_t at) {
+    at_ = at;
+    buffer_.clear();
+    used_ = 0;
+  }
+  [[nodiscard]] result<void> fill(std::size_t wanted) {
+    if (left() >= wanted) return {};
+    buffer_.erase(0, used_);
+    used_ = 0;
+    const std::uint64_t from = at_ + buffer_.size();
+    const std::size_t old = buffer_.size();
+    const std::uint64_t more = std::min(end_ - from, std::max<std::uint64_t>(read_bytes, wanted));
+    buffer_.resize(old + more);
+    PADDOCK_TRY(const std::size_t done, read_all(fd_, std::span(buffer_).subspan(old), from));
+    buffer_.resize(old + done);
+    return {};
+  }
+  [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(used_); }
+  [[nodiscard]] std::size_t left() const { return buffer_.size() - used_; }
+
+  int fd_;
+  std::uint64_t at_, end_;
+  std::string buffer_;
+  std::size_t used_ = 0;
+  gap gap_;
+};
 
 constexpr const char* journal_name = "journal";
 constexpr std::string_view journal_magic = "paddock journal 1\n";

@@ -12,8 +12,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <string_view>
 
 namespace paddock::history {
 

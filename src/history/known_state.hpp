@@ -10,8 +10,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string>
 
 namespace paddock::history {
 

@@ -11,7 +11,6 @@
 
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 namespace paddock::history {

@@ -11,10 +11,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
 namespace paddock::history {
