@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
-#include <utility>
 
 namespace paddock {
 namespace {

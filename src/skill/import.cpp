@@ -16,7 +16,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <utility>
 

@@ -12,7 +12,6 @@
 #include <paddock/skill/store.hpp>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 
 #include <array>
-#include <cerrno>
 #include <utility>
 
 namespace paddock {

@@ -5,12 +5,13 @@
 // checks and the reading.
 
 #include "skill/import_policy.hpp"
-#include "skill/libzip.hpp"
 #include "skill/source.hpp"
 #include "skill/zip_directory.hpp"
+#include "sys/shared_library.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <zip.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +21,46 @@
 
 namespace paddock {
 namespace {
+
+// The functions of libzip that are used, loaded when one is first needed (or linked, in a static
+// program).
+
+#define PADDOCK_LIBZIP_FUNCTIONS(X)                                                                \
+  X(zip_, discard)                                                                                 \
+  X(zip_, error_code_zip)                                                                          \
+  X(zip_, error_fini)                                                                              \
+  X(zip_, error_init)                                                                              \
+  X(zip_, fclose)                                                                                  \
+  X(zip_, file_get_error)                                                                          \
+  X(zip_, file_get_external_attributes)                                                            \
+  X(zip_, fopen_index)                                                                             \
+  X(zip_, fread)                                                                                   \
+  X(zip_, get_error)                                                                               \
+  X(zip_, get_name)                                                                                \
+  X(zip_, get_num_entries)                                                                         \
+  X(zip_, open_from_source)                                                                        \
+  X(zip_, source_buffer_create)                                                                    \
+  X(zip_, source_free)                                                                             \
+  X(zip_, stat_index)                                                                              \
+  X(zip_, stat_init)
+
+struct libzip_functions {
+  PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_FUNCTION_MEMBER)
+  bool are_there = false; ///< false: none of them may be called
+};
+
+/// The same at each call, once they are there.
+const libzip_functions& libzip() noexcept {
+#ifdef PADDOCK_LIBZIP_LIBRARY
+  static sys::loaded_functions<libzip_functions> functions;
+  return functions.get(PADDOCK_LIBZIP_LIBRARY, [](const auto& library, libzip_functions& found) {
+    return true PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_FIND_FUNCTION);
+  });
+#else
+  static constexpr libzip_functions functions{PADDOCK_LIBZIP_FUNCTIONS(PADDOCK_LINK_FUNCTION) true};
+  return functions;
+#endif
+}
 
 struct discard {
   void operator()(zip_t* z) const { libzip().discard(z); }

@@ -8,7 +8,6 @@
 
 #include <paddock/base/result.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>

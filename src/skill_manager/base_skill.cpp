@@ -1,22 +1,121 @@
 // SPDX-License-Identifier: MIT
+#include "base/later.hpp"
+#include "base/start_thread.hpp"
 #include "mcp/protocol/guarded.hpp"
 #include "skill_manager/calls.hpp"
-#include "skill_manager/in_process_call.hpp"
+#include "sys/cancellation.hpp"
+#include "sys/stream.hpp"
+#include "sys/syscall.hpp"
 
+#include <paddock/base/file_descriptor.hpp>
+#include <paddock/mcp/client.hpp>
+#include <paddock/mcp/tool.hpp>
 #include <paddock/skill_manager/base_skill.hpp>
 #include <paddock/version.hpp>
 
 #include <gsl/assert>
 #include <gsl/util>
 
+#include <poll.h>
+
 #include <algorithm>
+#include <array>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace paddock::skill_manager {
 namespace {
+
+/// A tool call without a connection: the handler runs on the caller's thread, and only when it says
+/// that it may block does another thread watch for cancellation and the deadline.
+class in_process_call final : public mcp::call {
+public:
+  /// The options must live as long as the call.
+  in_process_call(mcp::json_view arguments, const mcp::call_options& options,
+                  std::size_t message_bytes_max)
+      : options_(options), message_bytes_max_(message_bytes_max) {
+    arguments_ = arguments;
+    if (options.cancel != nullptr && options.cancel->requested()) cancelled_ = true;
+  }
+  ~in_process_call() override { finish(); }
+
+  void on_cancel(std::function<void()> f) override {
+    const std::lock_guard lock(guard_);
+    on_cancel_ = std::move(f);
+    if (on_cancel_ && cancelled_.load()) on_cancel_();
+  }
+  void may_block() override {
+    if (watcher_.joinable()) return;
+    auto finished = sys::eventfd();
+    if (!finished) return cancel(); // what nobody can end had better not begin
+    finished_ = *std::move(finished);
+    int cancellation_fd = -1;
+    if (options_.cancel != nullptr) {
+      const auto fd = cancellation_watch::descriptor(*options_.cancel);
+      if (!fd) return cancel();
+      cancellation_fd = *fd;
+    }
+    if (!start_thread(watcher_, [this, cancellation_fd] { watch(cancellation_fd); })) cancel();
+  }
+  [[nodiscard]] bool wants_progress() const noexcept override {
+    return options_.on_progress != nullptr;
+  }
+  void progress(double progress, std::string_view message) override {
+    if (!wants_progress()) return;
+    const std::lock_guard lock(progress_guard_);
+    if (!(progress > last_progress_)) return;
+    last_progress_ = progress;
+    options_.on_progress(progress, 0, message);
+  }
+  void log(mcp::log_level, std::string_view) override {} // there is no client
+  [[nodiscard]] std::size_t message_bytes_max() const noexcept override {
+    return message_bytes_max_;
+  }
+
+  void cancel() {
+    const std::lock_guard lock(guard_);
+    if (!cancelled_.exchange(true) && on_cancel_) on_cancel_();
+  }
+  /// Ends the watching; afterwards nothing cancels any more.
+  void finish() {
+    if (!watcher_.joinable()) return;
+    sys::raise_event(finished_.get());
+    watcher_.join();
+  }
+  [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
+
+private:
+  void watch(int cancellation_fd) {
+    const std::int64_t deadline_ms =
+        later(sys::monotonic_ms(), std::max<std::int64_t>(options_.timeout_ms_max, 0));
+    for (;;) {
+      std::array<pollfd, 2> entries{{{finished_.get(), POLLIN, 0}, {cancellation_fd, POLLIN, 0}}};
+      const std::int64_t left_ms = deadline_ms - sys::monotonic_ms();
+      const auto ready = sys::poll(entries, std::max<std::int64_t>(left_ms, 0));
+      if (!ready || entries[0].revents != 0) return;
+      if (entries[1].revents != 0) return cancel();
+      if (left_ms <= 0) {
+        timed_out_ = true;
+        return cancel();
+      }
+    }
+  }
+
+  const mcp::call_options& options_;
+  const std::size_t message_bytes_max_;
+  std::mutex guard_; ///< held while on_cancel_ is set or runs
+  std::function<void()> on_cancel_;
+  std::atomic<bool> timed_out_{false};
+  std::mutex progress_guard_;
+  double last_progress_ = -std::numeric_limits<double>::infinity();
+  file_descriptor finished_;
+  std::thread watcher_;
+};
 
 /// The result object that a server would send.
 std::string result_of(const mcp::tool_result& r, std::string_view content) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "base/parallel_blocks.hpp"
 #include "skill_manager/calls.hpp"
-#include "skill_manager/parallel.hpp"
 
 #include <paddock/base/detail/excerpt.hpp>
 #include <paddock/skill_manager/skill_set.hpp>
@@ -8,6 +8,7 @@
 #include <gsl/assert>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,15 @@
 
 namespace paddock::skill_manager {
 namespace {
+
+constexpr std::size_t parallel_threads_max = 64;
+
+/// Calls f(i) for every i below `count`, at the same time as far as the system has threads, and
+/// waits for all of them. This thread does its part.
+template <class F> void for_all_at_once(std::size_t count, F f) {
+  const std::size_t threads = std::min(count, parallel_threads_max);
+  parallel_blocks(count, static_cast<unsigned>(threads), std::move(f), 1).finish();
+}
 
 /// The first of several threads to fail; later failures are consequences.
 class failure_slot {

@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 
-#include <utility>
-
 namespace paddock::skill_manager {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <paddock/mcp/json.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 namespace paddock::skill_manager {
@@ -13,9 +12,9 @@ namespace {
 
 /// Reads JSON with what editors allow in their settings: comments, and a comma behind the last of
 /// its kind. Knows the line of each key and value, and where the text goes wrong.
-class reader {
+class json_reader {
 public:
-  reader(std::string_view text, config_problem& problem) : text_(text), problem_(problem) {}
+  json_reader(std::string_view text, config_problem& problem) : text_(text), problem_(problem) {}
 
   bool read(config_node& made) {
     if (!value(made, "a value is expected", 0)) return false;
@@ -225,7 +224,7 @@ result<config_node> parse_json(std::string_view text, config_problem& problem) {
     return not_json;
   }
   config_node made;
-  if (!reader(text, problem).read(made)) return not_json;
+  if (!json_reader(text, problem).read(made)) return not_json;
   return made;
 }
 
