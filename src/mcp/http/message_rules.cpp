@@ -6,7 +6,6 @@
 #include <paddock/base/detail/excerpt.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace paddock::mcp {
 namespace {

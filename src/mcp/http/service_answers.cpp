@@ -4,8 +4,6 @@
 
 #include "mcp/http/service.hpp"
 
-#include <utility>
-
 namespace paddock::mcp {
 namespace {
 

@@ -173,14 +173,107 @@ class checker {
 public:
   explicit checker(std::string_view owner) : owner_(owner) {}
 
-  void check_object(std::span<const parameter> parameters, json_view object, const place& at);
-  [[nodiscard]] std::string take() &&;
+  void check_object(std::span<const parameter> parameters, json_view object, const place& at) {
+    for (const parameter& p : parameters) {
+      const place of_it{.outer = &at, .member = p.name};
+      const json_view value = object[p.name];
+      if (!value.exists()) {
+        if (p.presence == presence::required) add(of_it, " is required: give " + wanted(p));
+      } else if (value.is(json_kind::null) && p.presence == presence::optional) {
+        add(of_it, " must be " + wanted(p) + ", not null; leave it out instead");
+      } else {
+        check(p, value, of_it);
+      }
+    }
+    refuse_others(parameters, object, at);
+  }
+  [[nodiscard]] std::string take() && {
+    if (const std::size_t more = untold_ + unnamed_; more > 0)
+      problems_ += "; and " + std::to_string(more) + " more";
+    return std::move(problems_);
+  }
 
 private:
-  void add(const place& at, std::string_view problem);
-  void check(const parameter& p, json_view value, const place& at);
-  void check_elements(const parameter& p, json_view array, const place& at);
-  void refuse_others(std::span<const parameter> parameters, json_view object, const place& at);
+  void add(const place& at, std::string_view problem) {
+    if (problem.empty()) return;
+    if (told_ == problems_max) {
+      ++untold_;
+      return;
+    }
+    ++told_;
+    problems_.append(problems_.empty() ? "" : "; ").append(at.text()).append(problem);
+  }
+  void check(const parameter& p, json_view value, const place& at) {
+    const auto refuse_type = [&] {
+      add(at, " must be " + std::string(name_of(p.type)) + ", not " +
+                  std::string(name_of(value.kind())));
+    };
+    switch (p.type) {
+    case type::string:
+      return add(at, problem_of_string(p, value));
+    case type::integer:
+      return add(at, problem_of_integer(p, value));
+    case type::number:
+      return add(at,
+                 problem_of_number(name_of(p.type), value, value.number(), p.minimum, p.maximum));
+    case type::boolean:
+      return value.boolean() ? void() : refuse_type();
+    case type::string_array:
+    case type::integer_array:
+    case type::object_array:
+      return value.is(json_kind::array) ? check_elements(p, value, at) : refuse_type();
+    case type::string_map:
+      if (!value.is(json_kind::object)) return refuse_type();
+      return value.for_each_member([&](std::string_view key, json_view e) {
+        if (const std::string problem = problem_of_string(p, e); !problem.empty())
+          add({.outer = &at, .member = key, .within = place::of::map}, problem);
+      });
+    case type::object:
+      return value.is(json_kind::object) ? check_object(p.members, value, at) : refuse_type();
+    }
+  }
+  void check_elements(const parameter& p, json_view array, const place& at) {
+    const std::size_t elements = array.size();
+    if (elements < p.elements_min)
+      add(at, " must have at least " + std::to_string(p.elements_min) +
+                  (p.elements_min == 1 ? " element" : " elements"));
+    if (p.elements_max != 0 && elements > p.elements_max)
+      return add(at, " has " + std::to_string(elements) + " elements, at most " +
+                         std::to_string(p.elements_max) + " are accepted in one call");
+    std::size_t index = 0;
+    array.for_each_element([&](json_view e) {
+      const place element{.outer = &at, .index = index, .within = place::of::array};
+      if (p.type == type::object_array) {
+        if (e.is(json_kind::object))
+          check_object(p.members, e, element);
+        else
+          add(element, " must be an object, not " + std::string(name_of(e.kind())));
+      } else if (const std::string problem = p.type == type::string_array
+                                                 ? problem_of_string(p, e)
+                                                 : problem_of_integer(p, e);
+                 !problem.empty()) {
+        add(element, problem);
+      }
+      ++index;
+    });
+  }
+  void refuse_others(std::span<const parameter> parameters, json_view object, const place& at) {
+    object.for_each_member([&](std::string_view name, json_view) {
+      if (std::ranges::find(parameters, name, &parameter::name) != parameters.end()) return;
+      if (room_ == 0) {
+        ++unnamed_;
+        return;
+      }
+      const std::string shown = detail::excerpt(name, room_);
+      const std::string takes = " (" + names_of(parameters) + ")";
+      const place of_it{.outer = &at, .member = shown};
+      if (at.outer == nullptr)
+        add(of_it, " is not a parameter of " + std::string(owner_) + takes);
+      else
+        add(at, ": unknown key " + shown + takes);
+      room_ -= std::min(room_, std::max(code_points(name), least_characters));
+    });
+  }
 
   std::string_view owner_;
   std::string problems_;
@@ -189,111 +282,6 @@ private:
   std::size_t unnamed_ = 0;
   std::uint64_t room_ = echo_characters_max; ///< for names that are no parameters
 };
-
-void checker::add(const place& at, std::string_view problem) {
-  if (problem.empty()) return;
-  if (told_ == problems_max) {
-    ++untold_;
-    return;
-  }
-  ++told_;
-  problems_.append(problems_.empty() ? "" : "; ").append(at.text()).append(problem);
-}
-
-std::string checker::take() && {
-  if (const std::size_t more = untold_ + unnamed_; more > 0)
-    problems_ += "; and " + std::to_string(more) + " more";
-  return std::move(problems_);
-}
-
-void checker::check_elements(const parameter& p, json_view array, const place& at) {
-  const std::size_t elements = array.size();
-  if (elements < p.elements_min)
-    add(at, " must have at least " + std::to_string(p.elements_min) +
-                (p.elements_min == 1 ? " element" : " elements"));
-  if (p.elements_max != 0 && elements > p.elements_max)
-    return add(at, " has " + std::to_string(elements) + " elements, at most " +
-                       std::to_string(p.elements_max) + " are accepted in one call");
-  std::size_t index = 0;
-  array.for_each_element([&](json_view e) {
-    const place element{.outer = &at, .index = index, .within = place::of::array};
-    if (p.type == type::object_array) {
-      if (e.is(json_kind::object))
-        check_object(p.members, e, element);
-      else
-        add(element, " must be an object, not " + std::string(name_of(e.kind())));
-    } else if (const std::string problem = p.type == type::string_array ? problem_of_string(p, e)
-                                                                        : problem_of_integer(p, e);
-               !problem.empty()) {
-      add(element, problem);
-    }
-    ++index;
-  });
-}
-
-void checker::check(const parameter& p, json_view value, const place& at) {
-  const auto refuse_type = [&] {
-    add(at,
-        " must be " + std::string(name_of(p.type)) + ", not " + std::string(name_of(value.kind())));
-  };
-  switch (p.type) {
-  case type::string:
-    return add(at, problem_of_string(p, value));
-  case type::integer:
-    return add(at, problem_of_integer(p, value));
-  case type::number:
-    return add(at, problem_of_number(name_of(p.type), value, value.number(), p.minimum, p.maximum));
-  case type::boolean:
-    return value.boolean() ? void() : refuse_type();
-  case type::string_array:
-  case type::integer_array:
-  case type::object_array:
-    return value.is(json_kind::array) ? check_elements(p, value, at) : refuse_type();
-  case type::string_map:
-    if (!value.is(json_kind::object)) return refuse_type();
-    return value.for_each_member([&](std::string_view key, json_view e) {
-      if (const std::string problem = problem_of_string(p, e); !problem.empty())
-        add({.outer = &at, .member = key, .within = place::of::map}, problem);
-    });
-  case type::object:
-    return value.is(json_kind::object) ? check_object(p.members, value, at) : refuse_type();
-  }
-}
-
-void checker::check_object(std::span<const parameter> parameters, json_view object,
-                           const place& at) {
-  for (const parameter& p : parameters) {
-    const place of_it{.outer = &at, .member = p.name};
-    const json_view value = object[p.name];
-    if (!value.exists()) {
-      if (p.presence == presence::required) add(of_it, " is required: give " + wanted(p));
-    } else if (value.is(json_kind::null) && p.presence == presence::optional) {
-      add(of_it, " must be " + wanted(p) + ", not null; leave it out instead");
-    } else {
-      check(p, value, of_it);
-    }
-  }
-  refuse_others(parameters, object, at);
-}
-
-void checker::refuse_others(std::span<const parameter> parameters, json_view object,
-                            const place& at) {
-  object.for_each_member([&](std::string_view name, json_view) {
-    if (std::ranges::find(parameters, name, &parameter::name) != parameters.end()) return;
-    if (room_ == 0) {
-      ++unnamed_;
-      return;
-    }
-    const std::string shown = detail::excerpt(name, room_);
-    const std::string takes = " (" + names_of(parameters) + ")";
-    const place of_it{.outer = &at, .member = shown};
-    if (at.outer == nullptr)
-      add(of_it, " is not a parameter of " + std::string(owner_) + takes);
-    else
-      add(at, ": unknown key " + shown + takes);
-    room_ -= std::min(room_, std::max(code_points(name), least_characters));
-  });
-}
 
 } // namespace
 

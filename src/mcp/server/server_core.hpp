@@ -6,12 +6,10 @@
 
 #include "mcp/protocol/parameter_headers.hpp"
 #include "mcp/protocol/revision.hpp"
-#include "mcp/server/server_parts.hpp"
 
 #include <paddock/mcp/server.hpp>
 
 #include <array>
-#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,12 +19,25 @@
 
 namespace paddock::mcp {
 
+/// What is wrong with the parts, as a sentence for people; empty if nothing.
+[[nodiscard]] std::string problem_of_parts(const std::vector<tool>& tools,
+                                           const std::vector<extension>& extensions);
+
+struct advertisement {
+  std::vector<std::string> capabilities;                       ///< each once, in order
+  std::vector<std::pair<std::string, std::string>> extensions; ///< names and settings, likewise
+};
+
+/// Precondition: nothing is wrong with the extensions.
+[[nodiscard]] advertisement advertised_by(const server_options& options,
+                                          const std::vector<extension>& extensions);
+
 /// The level of this name ("debug", …, "emergency").
 [[nodiscard]] std::optional<log_level> log_level_of(std::string_view name) noexcept;
 [[nodiscard]] std::string_view name_of(log_level level) noexcept;
 
 struct server::core {
-  /// Precondition: nothing is wrong with them (server_parts.hpp).
+  /// Precondition: nothing is wrong with them (problem_of_parts).
   core(server_options o, std::vector<tool> t, std::vector<extension> e);
 
   [[nodiscard]] const tool* find(std::string_view name) const;

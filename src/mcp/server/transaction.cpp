@@ -2,7 +2,6 @@
 #include "mcp/server/transaction.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace paddock::mcp {
 namespace {

@@ -24,7 +24,6 @@
 #include <paddock/mcp/stdio_transport.hpp>
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>

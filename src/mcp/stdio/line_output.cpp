@@ -8,7 +8,6 @@
 #include <poll.h>
 
 #include <cerrno>
-#include <climits>
 #include <utility>
 
 namespace paddock::mcp {

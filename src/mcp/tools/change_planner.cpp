@@ -9,7 +9,6 @@
 #include <paddock/text/text_edit.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace paddock::mcp {

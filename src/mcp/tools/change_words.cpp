@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace paddock::mcp {
 

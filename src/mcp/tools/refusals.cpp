@@ -12,7 +12,6 @@
 #include <paddock/text/unified_diff.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace paddock::mcp {
 namespace {

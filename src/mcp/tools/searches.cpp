@@ -84,7 +84,7 @@ search_output output_of(const call& c) {
 }
 
 /// A page of results, which nextOffset goes on behind: what a model reads at once.
-std::size_t page_bytes_max(const call& c) {
+std::size_t shown_bytes_max(const call& c) {
   constexpr std::size_t bytes_max = 30'000;
   return std::min(result_bytes_max(c), bytes_max);
 }
@@ -137,7 +137,7 @@ tool_result search_text(workspace_state& state, call& c) {
                                                         "; use a program that fits it");
   if (!found) return failure(*state.root, found.error(), path);
   json_writer out;
-  const std::uint64_t written = write_matches(out, *found, options, page_bytes_max(c));
+  const std::uint64_t written = write_matches(out, *found, options, shown_bytes_max(c));
   return search_page(out, written, found->files.size());
 }
 
@@ -170,7 +170,7 @@ tool_result find_files(workspace_state& state, call& c) {
                                     "directory that is looked in, without it a name is found at "
                                     "any depth, and outside the workspace nothing is");
   json_writer out;
-  const std::uint64_t written = write_found(out, *found, options, page_bytes_max(c));
+  const std::uint64_t written = write_found(out, *found, options, shown_bytes_max(c));
   return search_page(out, written, found->paths.size());
 }
 

@@ -4,12 +4,11 @@
 // What the families of workspace tools share: the state behind them, the shape of a row of the
 // table, and the way results and failures are written.
 
-#include "mcp/tools/process_changes.hpp"
 #include "mcp/tools/process_socket.hpp"
-#include "mcp/tools/turns.hpp"
 
 #include <paddock/base/work_bounds.hpp>
 #include <paddock/exec/process.hpp>
+#include <paddock/history/history.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/tool.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
@@ -17,7 +16,9 @@
 #include <paddock/path/root.hpp>
 #include <paddock/todo/todo.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,8 +26,93 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace paddock::mcp {
+
+/// Calls that need all processors take turns. Those that wait leave their threads to other calls.
+/// Thread-safe.
+class turns {
+public:
+  explicit turns(unsigned running_max) : free_(static_cast<int>(running_max)) {}
+
+  /// Held while the work is done.
+  class turn {
+  public:
+    /// Waits until it is this call's turn, or the call is cancelled.
+    turn(turns& of, call& c) : of_(of) {
+      c.may_block();
+      std::unique_lock lock(of_.guard_);
+      if (of_.free_ <= 0) {
+        lock.unlock();
+        c.only_waits();
+        c.on_cancel([&all = of_] { all.wake(); });
+        lock.lock();
+        of_.changed_.wait(lock, [&] { return of_.free_ > 0 || c.cancelled(); });
+      }
+      --of_.free_;
+      lock.unlock();
+      c.on_cancel({});
+    }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    ~turn() {
+      const std::lock_guard lock(of_.guard_);
+      ++of_.free_;
+      of_.changed_.notify_one();
+    }
+
+  private:
+    turns& of_;
+  };
+
+private:
+  void wake() {
+    const std::lock_guard lock(guard_);
+    changed_.notify_all();
+  }
+  std::mutex guard_;
+  std::condition_variable changed_;
+  int free_; ///< below zero where cancelled calls did not wait
+};
+
+/// What processes change, in the history of the workspace: theirs, for as long as they run.
+/// Thread-safe.
+class process_changes {
+public:
+  void add(const process& of, history::recording begun) {
+    const std::lock_guard guard(lock_);
+    open_.push_back({of, std::move(begun)});
+  }
+  /// Puts down what those have changed that ended since the last time. For the end of each, and for
+  /// every call of a tool that changes or recalls something: what that does is not theirs.
+  void settle() {
+    const std::lock_guard until_put_down(settling_); // by whoever has seen the end first
+    for (entry& each : take_ended())
+      (void)each.begun.finish(history::command_reach::anywhere,
+                              each.of.status().outcome->read_only);
+  }
+
+private:
+  struct entry {
+    process of;
+    history::recording begun;
+  };
+  [[nodiscard]] std::vector<entry> take_ended() {
+    const std::lock_guard guard(lock_);
+    const auto running =
+        std::ranges::partition(open_, [](const entry& each) { return each.of.status().running(); });
+    std::vector<entry> ended(std::move_iterator(running.begin()),
+                             std::move_iterator(running.end()));
+    open_.erase(running.begin(), running.end());
+    return ended;
+  }
+
+  std::mutex settling_;
+  std::mutex lock_; ///< taken after `settling_`
+  std::vector<entry> open_;
+};
 
 struct workspace_state {
   workspace_state(std::shared_ptr<const paddock::root> r, workspace_options o);
@@ -69,7 +155,7 @@ struct parameter_row {
   paddock::mcp::presence presence;
   std::string_view description;
   std::uint64_t characters_min = 0;
-  std::uint64_t limits::*characters_max = nullptr;
+  std::uint64_t limits::* characters_max = nullptr;
   std::optional<std::int64_t> minimum = {};
   std::string_view too_long_hint = {};
   std::optional<std::int64_t> maximum = {};

@@ -4,7 +4,6 @@
 #include "http/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "mcp/protocol/header_value.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace paddock::mcp {

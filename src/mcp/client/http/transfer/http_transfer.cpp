@@ -10,7 +10,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <optional>
 
 namespace paddock::mcp {
 namespace {
