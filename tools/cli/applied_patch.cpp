@@ -11,7 +11,6 @@
 #include <ranges>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace paddock::cli {
 namespace {

@@ -25,11 +25,9 @@
 #include <paddock/text/unified_diff.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 

@@ -6,13 +6,21 @@
 #include "common/workspace_cli.hpp"
 #include "demo_files.hpp"
 #include "mcp_request.hpp"
-#include "plain_shell.hpp"
 
+#include <paddock/base/file_descriptor.hpp>
 #include <paddock/exec/command.hpp>
 #include <paddock/mcp/http_server.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/path/root.hpp>
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -20,13 +28,67 @@
 #include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace paddock::cli {
 namespace {
+
+/// A shell as any program starts one: nobody supervises it, and what it starts may outlive it.
+class plain_shell {
+public:
+  /// Starts `script` in that directory; where that fails, it has nothing to say.
+  plain_shell(const std::string& directory, const char* script) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    output_ = file_descriptor(ends[0]);
+    const file_descriptor input(ends[1]); // the end of the output is that of all who write to it
+    std::string name = "sh";
+    std::string option = "-c";
+    std::string text = script;
+    std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
+    const std::array arguments{name.data(), option.data(), text.data(),
+                               static_cast<char*>(nullptr)};
+    const std::array environment{path.data(), static_cast<char*>(nullptr)};
+    posix_spawn_file_actions_t actions;
+    if (::posix_spawn_file_actions_init(&actions) != 0) return;
+    const bool good =
+        ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str()) == 0 &&
+        ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+        ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO) == 0 &&
+        ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0;
+    if (!good || ::posix_spawn(&child_, "/bin/sh", &actions, nullptr, arguments.data(),
+                               environment.data()) != 0)
+      child_ = -1;
+    ::posix_spawn_file_actions_destroy(&actions);
+  }
+  plain_shell(const plain_shell&) = delete;
+  plain_shell& operator=(const plain_shell&) = delete;
+  ~plain_shell() { wait(); }
+
+  /// The next line that it or what it has started prints; empty when none of them is left.
+  [[nodiscard]] std::string read_line() {
+    std::string line;
+    for (char byte = 0;;) {
+      const ssize_t n = ::read(output_.get(), &byte, 1);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0 || byte == '\n') return line;
+      line += byte;
+    }
+  }
+  /// Until the shell itself has ended.
+  void wait() {
+    while (child_ > 0 && ::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+  }
+
+private:
+  file_descriptor output_;
+  pid_t child_ = -1;
+};
 
 namespace fs = std::filesystem;
 constexpr std::string_view secret = "the-token-of-the-demonstration";

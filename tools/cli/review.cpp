@@ -13,9 +13,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 
 namespace paddock::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "subcommands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 namespace paddock::cli {

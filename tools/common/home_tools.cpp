@@ -7,11 +7,21 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
+#include <span>
 #include <string_view>
 #include <system_error>
 
 namespace paddock::cli {
 namespace {
+
+/// Paths are relative to the home directory. A component that ends with an asterisk stands for each
+/// directory whose name begins so, as those of versions do; as a place of programs for the newest.
+struct home_row {
+  std::string_view name;
+  std::array<std::string_view, 6> shown;
+  std::array<std::string_view, 2> programs;
+};
 
 // Versions and environments are not shown whole: beside bin and lib they have files of
 // configuration, which may hold a password (npmrc, pip.conf).
@@ -178,8 +188,6 @@ bool is_below(std::string_view path, std::string_view directory) {
          (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
-} // namespace
-
 std::vector<home_tool> find_in_home(const std::string& home, std::span<const home_row> rows) {
   std::vector<home_tool> tools;
   const std::string alias = plain_home(home);
@@ -202,6 +210,8 @@ std::vector<home_tool> find_in_home(const std::string& home, std::span<const hom
     add_aliases(each.shown, real, alias);
   return tools;
 }
+
+} // namespace
 
 std::vector<home_tool> find_home_tools(const std::string& home) {
   return find_in_home(home, home_tool_rows);
@@ -238,6 +248,51 @@ std::string left_out_of(const std::vector<home_tool>& tools) {
     for (const std::string& one : each.left_out)
       clauses.append(clauses.empty() ? "" : "; ").append(one);
   return clauses;
+}
+
+namespace {
+
+struct cache_row {
+  home_row where;
+  std::string_view offline; ///< "NAME=value"; empty: it needs no telling, or cannot be told so
+};
+
+// Never a whole directory of settings: ~/.cargo, ~/.m2 and ~/.gradle hold passwords, too. Of Go not
+// the clones (cache/vcs), which it needs to fetch more.
+constexpr cache_row cache_rows[] = {
+    {{"npm", {".npm/_cacache"}, {}}, "npm_config_offline=true"},
+    {{"pnpm", {".local/share/pnpm/store", ".cache/pnpm"}, {}}, "npm_config_offline=true"},
+    {{"yarn", {".cache/yarn/v6", ".yarn/berry/cache"}, {}}, {}},
+    {{"pip", {".cache/pip"}, {}}, {}},
+    {{"uv", {".cache/uv"}, {}}, "UV_OFFLINE=1"},
+    {{"cargo", {".cargo/registry", ".cargo/git/db", ".cargo/git/checkouts"}, {}},
+     "CARGO_NET_OFFLINE=true"},
+    {{"go", {"go/pkg/mod/cache/download"}, {}}, "GOPROXY=off"},
+    {{"maven", {".m2/repository"}, {}}, "MAVEN_ARGS=--offline"},
+    {{"gradle", {".gradle/caches/modules-2"}, {}}, {}},
+};
+
+} // namespace
+
+std::vector<home_tool> find_package_caches(const std::string& home) {
+  std::vector<home_row> rows;
+  std::ranges::transform(cache_rows, std::back_inserter(rows), &cache_row::where);
+  return find_in_home(home, rows);
+}
+
+std::vector<std::string> environment_of_caches(const std::vector<home_tool>& caches,
+                                               network_reach reach) {
+  std::vector<std::string> variables;
+  if (reach == network_reach::all || reach == network_reach::hosts) return variables;
+  for (const home_tool& each : caches) {
+    const auto* const row =
+        std::ranges::find(cache_rows, each.name, [](const cache_row& of) { return of.where.name; });
+    const bool is_usable =
+        row != std::end(cache_rows) && !row->offline.empty() && !each.shown.empty();
+    if (is_usable && std::ranges::find(variables, row->offline) == variables.end())
+      variables.emplace_back(row->offline);
+  }
+  return variables;
 }
 
 } // namespace paddock::cli

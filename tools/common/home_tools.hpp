@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Toolchains that a user has installed in the home directory: which parts of them commands may
-// read. One table says it, and nothing of it is a place where a tool keeps credentials.
+// What a user has in the home directory that commands may see: toolchains, which they read, and what
+// package managers have fetched before, of which they use a copy of their own. One table of each
+// says it, and nothing of them is a place where credentials are kept.
 
-#include <array>
-#include <span>
+#include <paddock/exec/confinement.hpp>
+
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace paddock::cli {
@@ -19,19 +19,8 @@ struct home_tool {
   std::vector<std::string> left_out; ///< "PATH: why"
 };
 
-/// Paths are relative to the home directory. A component that ends with an asterisk stands for each
-/// directory whose name begins so, as those of versions do; as a place of programs for the newest.
-struct home_row {
-  std::string_view name;
-  std::array<std::string_view, 6> shown;
-  std::array<std::string_view, 2> programs;
-};
-
-/// Those of a table that are there, in its order. What another user could change, or what a link
-/// leads to, is left out.
-[[nodiscard]] std::vector<home_tool> find_in_home(const std::string& home,
-                                                  std::span<const home_row> table);
-/// Toolchains.
+/// Toolchains that are there, in the order of their table. What another user could change, or what a
+/// link leads to, is left out.
 [[nodiscard]] std::vector<home_tool> find_home_tools(const std::string& home);
 
 /// `search_path` with the directories of programs in front, in the order of the tools; but for
@@ -43,5 +32,13 @@ struct home_row {
 [[nodiscard]] std::string names_of(const std::vector<home_tool>& tools);
 /// What is left out, as clauses: "PATH: why; …"; empty: nothing.
 [[nodiscard]] std::string left_out_of(const std::vector<home_tool>& tools);
+
+/// Package caches that are there, likewise.
+[[nodiscard]] std::vector<home_tool> find_package_caches(const std::string& home);
+
+/// "NAME=value": what makes their managers do with the cache alone, for commands that do not reach
+/// the network.
+[[nodiscard]] std::vector<std::string> environment_of_caches(const std::vector<home_tool>& caches,
+                                                             network_reach reach);
 
 } // namespace paddock::cli

@@ -2,8 +2,8 @@
 
 // What all programs do with their command line: help, mistakes, and what is said of them.
 
-#include "command_line.hpp"
 #include "mistakes.hpp"
+#include "option_parser.hpp"
 #include "output.hpp"
 #include "subcommand.hpp"
 #include "terminal.hpp"
@@ -11,6 +11,8 @@
 
 #include <paddock/base/detail/excerpt.hpp>
 #include <paddock/base/limits.hpp>
+#include <paddock/mcp/json.hpp>
+#include <paddock/mcp/workspace_tools.hpp>
 #include <paddock/version.hpp>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +24,64 @@
 
 namespace paddock::cli {
 namespace {
+
+// A program's command line as data, from which its manual page and completion are made.
+
+/// Not an option for people, so it is in no help: it is alone on the command line.
+constexpr std::string_view describe_word = "--describe-command-line";
+
+void write_option(mcp::json_writer& out, const CLI::Option& option) {
+  out.begin_object().key("names").begin_array();
+  for (const auto& name : option.get_snames())
+    out.string("-" + name);
+  for (const auto& name : option.get_lnames())
+    out.string("--" + name);
+  out.end_array();
+  // The checks after a colon are no part of the value's name.
+  const std::string type = option.get_type_name();
+  if (option.get_items_expected_max() > 0) out.member("value", type.substr(0, type.find(':')));
+  out.member("group", option.get_group()).member("text", option.get_description()).end_object();
+}
+
+void write_positional(mcp::json_writer& out, const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  out.begin_object().member("name", option.get_name(true));
+  out.member("value", type.substr(0, type.find(':')));
+  out.key("required").boolean(option.get_required());
+  out.key("repeated").boolean(option.get_items_expected_max() > 1);
+  out.member("text", option.get_description()).end_object();
+}
+
+/// Commands of commands are two deep; nobody outside decides the depth.
+void write_command(mcp::json_writer& out, const CLI::App& app) {
+  out.begin_object().member("name", app.get_name()).member("text", app.get_description());
+  out.member("footer", app.get_footer());
+  const auto shown = [](const CLI::Option* option) { return !option->get_group().empty(); };
+  out.key("options").begin_array();
+  for (const CLI::Option* option : app.get_options(shown))
+    if (option->nonpositional()) write_option(out, *option);
+  out.end_array().key("arguments").begin_array();
+  for (const CLI::Option* option : app.get_options(shown))
+    if (!option->nonpositional()) write_positional(out, *option);
+  out.end_array().key("commands").begin_array();
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    write_command(out, *command);
+  out.end_array();
+  if (app.get_parent() == nullptr) {
+    out.key("tools").begin_array();
+    for (const auto name : mcp::workspace_tool_names())
+      out.string(name);
+    out.end_array();
+  }
+  out.end_object();
+}
+
+/// The program's commands and options with their texts, as one JSON object.
+std::string describe_command_line(const CLI::App& app) {
+  mcp::json_writer out;
+  write_command(out, app);
+  return out.take();
+}
 
 /// CLI11's help, without the names of the options that an option needs or excludes: who gives both
 /// is told.

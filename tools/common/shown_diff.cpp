@@ -4,8 +4,6 @@
 #include "output.hpp"
 #include "terminal.hpp"
 
-#include <cstdio>
-
 namespace paddock::cli {
 namespace {
 

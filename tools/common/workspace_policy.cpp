@@ -7,7 +7,6 @@
 #include "history_cli.hpp"
 #include "home_tools.hpp"
 #include "own_files.hpp"
-#include "package_caches.hpp"
 #include "visible_state.hpp"
 #include "workspace_cli.hpp"
 

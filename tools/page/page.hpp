@@ -4,14 +4,12 @@
 // What makes a page for people: its files, and what its script can ask for under /api. How it is
 // served, and to whom, is the same for all of them (application.hpp).
 
-#include "asset.hpp"
 #include "http/server/access.hpp"
 #include "http/server/pooled_application.hpp"
 
 #include <paddock/base/error.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -19,6 +17,13 @@
 #include <vector>
 
 namespace paddock::page {
+
+/// A file of a page as it is in the program; embed.py makes a page's table of them.
+struct asset {
+  std::string_view name; ///< the file's name
+  std::string_view content_type;
+  std::string_view bytes;
+};
 
 /// One request, with its target taken apart.
 struct call {

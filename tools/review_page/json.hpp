@@ -14,8 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace paddock::review_page {
 

@@ -4,7 +4,6 @@
 #include "experts.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 namespace paddock::cli {

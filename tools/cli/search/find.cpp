@@ -11,7 +11,6 @@
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/search/find_files.hpp>
 
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <memory>

@@ -11,7 +11,6 @@
 #include <paddock/path/lexical_path.hpp>
 #include <paddock/search/tree_map.hpp>
 
-#include <cstdio>
 #include <limits>
 #include <memory>
 

@@ -5,7 +5,6 @@
 #include "common/option_values.hpp"
 #include "common/output.hpp"
 #include "common/terminal.hpp"
-#include "file_types.hpp"
 #include "search_cli.hpp"
 
 #include <paddock/mcp/search_results.hpp>
@@ -15,17 +14,63 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace paddock::cli {
 namespace {
+
+/// Types of files by name, as ripgrep's -t has them.
+struct file_type {
+  std::string_view name;
+  std::string_view glob;
+};
+
+constexpr file_type types[] = {
+    {"c", "*.{c,h}"},
+    {"cpp", "*.{cpp,cc,cxx,c++,hpp,hh,hxx,h++,h,inl,ipp,tpp}"},
+    {"css", "*.{css,scss,sass,less}"},
+    {"go", "*.go"},
+    {"html", "*.{html,htm,ejs}"},
+    {"java", "*.{java,jsp}"},
+    {"js", "*.{js,jsx,mjs,cjs,vue}"},
+    {"json", "*.json"},
+    {"make", "{[Mm]akefile*,GNUmakefile,*.mk,*.mak}"},
+    {"md", "*.{md,markdown,mdx,mkd}"},
+    {"php", "*.php"},
+    {"py", "*.{py,pyi}"},
+    {"ruby", "{*.rb,Gemfile,Rakefile,*.gemspec}"},
+    {"rust", "*.rs"},
+    {"sh", "{*.sh,*.bash,*.zsh,.bashrc,.profile}"},
+    {"sql", "*.sql"},
+    {"toml", "{*.toml,Cargo.lock}"},
+    {"ts", "*.{ts,tsx,mts,cts}"},
+    {"txt", "*.txt"},
+    {"xml", "*.{xml,xsd,xsl,svg}"},
+    {"yaml", "*.{yaml,yml}"},
+};
+
+/// The glob of a type; nothing for a name that is none.
+std::optional<std::string_view> glob_of_type(std::string_view name) {
+  for (const file_type& each : types)
+    if (each.name == name) return each.glob;
+  return std::nullopt;
+}
+
+/// "c, cpp, css, …".
+std::string all_types() {
+  std::string all;
+  for (const file_type& each : types)
+    (all += all.empty() ? "" : ", ") += each.name;
+  return all;
+}
 
 constexpr std::string_view search_command = "paddock search";
 

@@ -10,8 +10,6 @@
 #include <paddock/base/detail/visible_text.hpp>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <cstdio>
 #include <utility>
 
 namespace paddock::cli {

@@ -10,7 +10,6 @@
 #include <paddock/path/lexical_path.hpp>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 namespace paddock::cli {
 namespace {

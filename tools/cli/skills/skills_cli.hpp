@@ -10,11 +10,9 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/skill/store.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace paddock::cli {
 

@@ -12,7 +12,6 @@
 #include <paddock/skill/prompt.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace paddock::cli {
 namespace {

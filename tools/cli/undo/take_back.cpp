@@ -20,7 +20,6 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace paddock::cli {
 namespace {

@@ -17,7 +17,7 @@ def array(name, data):
 
 def main(namespace, output, *paths):
     files = sorted((pathlib.Path(path) for path in paths), key=lambda file: file.name)
-    out = ['// Made by embed.py.\n#include "page/asset.hpp"\n\n#include <span>\n\nnamespace paddock::' + namespace + " {",
+    out = ['// Made by embed.py.\n#include "page/page.hpp"\n\n#include <span>\n\nnamespace paddock::' + namespace + " {",
            "[[nodiscard]] std::span<const page::asset> assets() noexcept;\nnamespace {\n"]
     out += [array(f"file_{i}", file.read_bytes()) for i, file in enumerate(files)]
     out.append("constexpr page::asset all[] = {")
