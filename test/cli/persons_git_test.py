@@ -63,6 +63,8 @@ ROWS = {
     "in a branch that is not checked out": 'git checkout -q -b theirs; make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; '
                                            'git checkout -q main 2>/dev/null; git branch -f later theirs',
     "a locked folder": 'mkdir d; make d/sub; git -C d/sub config core.fsmonitor "$CANARY"; gitlink d/sub; chmod 311 d d/sub d/sub/.git',
+    "locked folders in each other": 'D=$(printf "d/%.0s" $(seq 70)); mkdir -p $D; make ${D}sub; git -C ${D}sub config core.fsmonitor "$CANARY"; gitlink ${D}sub; '
+                                    'P=${D}sub/.git; while test $P != .; do chmod 311 $P; P=$(dirname $P); done',
     "a folder that cannot be written": 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; chmod 555 sub sub/.git',
     "a second name of a configuration": f'make sub; printf "{CONFIG}" > more; ln -f more sub/.git/config; gitlink sub',
     "files of a repository among its objects": f'make sub; make sub/.git/objects/pack/w; mkdir sub/.git/objects/pack/w/deep; '
@@ -103,6 +105,7 @@ FOLLOWED = {
     "a conflict": ("", [CONFLICT], COMMIT),
     "a link for a message": ("", ["ln -sf $OUT/precious/x .git/COMMIT_EDITMSG; echo agent > .git/MERGE_MSG; echo two > tracked"], COMMIT),
     "a link for a log": ("", ["ln -sf $OUT/precious/x .git/logs/HEAD"], "git checkout -q -b mine"),
+    "a link for a log of what is locked": ("", ["git checkout -q -b mine; ln -sf $OUT/precious/x .git/logs/refs/heads/mine; echo two > tracked; chmod 311 .git"], COMMIT),
     "a link for a directory of logs": ("", ["rm -r .git/logs; ln -s $OUT/precious .git/logs"], "git checkout -q -b mine"),
     "a link for a worktree": ("", ["mkdir -p .git/worktrees; ln -s $OUT/precious .git/worktrees/x"], "git gc -q"),
     "a link for a rebase": ("", ["ln -s $OUT/precious .git/rebase-merge"], "git rebase --quit; git rebase --abort"),

@@ -102,7 +102,8 @@ void note_outside(const std::vector<std::string>& directories, entries_before& i
                                                    const directory_index::directories& directories,
                                                    const workspace_then& then);
 
-/// Opens directories that were closed meanwhile, for whom they belong to. Returns whether any was.
+/// Opens directories that were closed meanwhile, and those in them, for whom they belong to. Returns
+/// whether any was.
 [[nodiscard]] bool open_closed_directories(int top, const directory_index::directories& directories,
                                            const entries_before& then);
 

@@ -4,16 +4,22 @@
 
 #include "exec/protection/git_files.hpp"
 #include "exec/protection/made_repositories.hpp"
+#include "file/directory_stream.hpp"
 #include "path/git_names.hpp"
 #include "path/resolve.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/limits.hpp>
 #include <paddock/path/lexical_path.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 
+#include <cstddef>
 #include <istream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace paddock {
 
@@ -113,6 +119,7 @@ void note_repositories(int top, const directory_index::directories& directories,
   for (const auto& [path, in] : directories) {
     const bool is_bare = is_bare_repository(path, in);
     if (in.unreadable || (is_bare && !is_own(path))) into.add(in.status);
+    if (in.unreadable) into.add(in.status, in.status); // closed, as nothing else leads to itself
     if (in.names.empty()) continue;
     if (is_bare) note_followed(top, path, into);
     if (repository_around(directories, path))
@@ -130,13 +137,26 @@ void note_repositories(int top, const directory_index::directories& directories,
 
 bool open_closed_directories(int top, const directory_index::directories& directories,
                              const entries_before& then) {
+  std::vector<std::string> closed;
+  for (const auto& [path, known] : directories)
+    if (known.unreadable) closed.push_back(path);
   bool any = false;
-  for (const auto& [path, known] : directories) {
-    if (!known.unreadable) continue;
+  for (std::size_t opened = 0; !closed.empty() && opened < indexed_directories_max;) {
+    const std::string path = std::move(closed.back());
+    closed.pop_back();
     const auto fd = resolve::open_strict(resolve::scope_beneath(top), path, O_PATH | O_DIRECTORY);
     const auto status = fd ? sys::status_at(fd->get(), "") : result<file_status>(fd.error());
-    if (!status || then.contains(*status) || (status->mode & owner_may) == owner_may) continue;
-    any = sys::chmod_opened(fd->get(), (status->mode & 07777U) | owner_may).has_value() || any;
+    if (!status || then.contains(*status, *status) || (status->mode & owner_may) == owner_may ||
+        !sys::chmod_opened(fd->get(), (status->mode & 07777U) | owner_may))
+      continue;
+    any = true;
+    ++opened;
+    const auto listed = sys::openat(fd->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (!listed) continue;
+    (void)for_each_entry(listed->get(), [&](std::string_view name, unsigned char type) {
+      if (type == DT_DIR || type == DT_UNKNOWN) closed.push_back(join(path, name));
+      return true;
+    }).has_value();
   }
   return any;
 }
