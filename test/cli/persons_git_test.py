@@ -106,6 +106,8 @@ FOLLOWED = {
     "a link for a message": ("", ["ln -sf $OUT/precious/x .git/COMMIT_EDITMSG; echo agent > .git/MERGE_MSG; echo two > tracked"], COMMIT),
     "a link for a log": ("", ["ln -sf $OUT/precious/x .git/logs/HEAD"], "git checkout -q -b mine"),
     "a link for a log of what is locked": ("", ["git checkout -q -b mine; ln -sf $OUT/precious/x .git/logs/refs/heads/mine; echo two > tracked; chmod 311 .git"], COMMIT),
+    "a link of a long name for a log": ("", ["B=$(printf 'b%.0s' $(seq 245)); git checkout -q -b $B; ln -sf $OUT/precious/x .git/logs/refs/heads/$B; echo two > tracked"], COMMIT),
+    "a reference of a long name": ("", ["B=$(printf 'b%.0s' $(seq 245)); git checkout -q -b $B; echo 'ref: refs/heads/../../../../outside/written' > .git/refs/heads/$B"], COMMIT),
     "a link for a directory of logs": ("", ["rm -r .git/logs; ln -s $OUT/precious .git/logs"], "git checkout -q -b mine"),
     "a link for a worktree": ("", ["mkdir -p .git/worktrees; ln -s $OUT/precious .git/worktrees/x"], "git gc -q"),
     "a link for a rebase": ("", ["ln -s $OUT/precious .git/rebase-merge"], "git rebase --quit; git rebase --abort"),

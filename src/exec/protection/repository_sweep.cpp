@@ -12,6 +12,7 @@
 #include "sys/random_hex.hpp"
 #include "sys/syscall.hpp"
 
+#include <paddock/base/limits.hpp>
 #include <paddock/path/lexical_path.hpp>
 
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 
 namespace paddock {
 namespace {
+
+constexpr std::size_t long_name_kept = 64;
 
 /// Whether the worktree of a submodule is beneath that of the repository around, also where that is
 /// moved.
@@ -94,7 +97,10 @@ bool repository_sweep::move_to(const held_place& from, const held_place& to, con
                                std::size_t rule) {
   made_entry entry{.path = join(from.path, name), .moved_to = {}, .rule = rule};
   const auto suffix = sys::random_hex(8);
-  const std::string fresh = suffix ? name + std::string(moved_aside_mark) + *suffix : std::string();
+  std::string fresh = std::string(moved_aside_mark).append(suffix.value_or(""));
+  const std::string_view whole = name; // of one that would get too long, the beginning
+  fresh.insert(0, whole.size() + fresh.size() > name_bytes_max ? whole.substr(0, long_name_kept)
+                                                               : whole);
   const auto moved = suffix ? sys::renameat2(from.directory, name, to.directory, fresh.c_str(), 0)
                             : result<void>(suffix.error());
   if (!moved && tells_absence(moved.error())) return false;
