@@ -296,6 +296,17 @@ class PersonsGit(unittest.TestCase):
                     self.sh(then, workspace / "sub")
                     self.assertEqual(self.canary.exists(), not confined, told.stderr)
 
+    def test_a_worktree_that_a_person_adds_while_a_process_runs(self):
+        workspace = self.repository("adds")
+        server = Server(workspace, environment=self.environment)
+        process = server.call("startProcess", command="sleep", args=["1000"])["process"]
+        self.sh(f"git worktree add -q {self.base / 'added'}", workspace)
+        told = server.call("stopProcess", process=process)
+        server.close()
+        self.assertNotIn("notice", told)
+        self.sh("git worktree prune", workspace)
+        self.assertIn("added", self.sh("git worktree list", workspace).stdout)
+
     def state_outside(self):
         return {str(path): path.read_bytes() for path in self.canary.parent.rglob("*") if path.is_file()}
 

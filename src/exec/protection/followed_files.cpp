@@ -85,6 +85,26 @@ bool repository_sweep::leads_nowhere_else(const std::string& path) const {
   return there || tells_absence(there.error());
 }
 
+/// Whether the `.git` of a worktree outside, where no command writes, leads to what is kept of it:
+/// then a person has added it.
+bool repository_sweep::leads_back(std::string_view kept, std::string_view written) const {
+  const auto is_in = [&](const std::string& each) {
+    return strip_root_prefix(written, each).has_value();
+  };
+  if (!is_absolute(written) || file_name(written) != git_directory || is_in(top_name_) ||
+      std::ranges::any_of(then_.outside, is_in))
+    return false;
+  const auto all = sys::openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const auto tree =
+      all ? resolve::open_strict(resolve::scope_beneath(all->get()),
+                                 without_root(std::string(parent(written))), O_PATH | O_DIRECTORY)
+          : result<file_descriptor>(all.error());
+  const auto text = tree ? text_of_file(tree->get(), git_directory.data()) : std::nullopt;
+  return text && text->starts_with(git_file_prefix) &&
+         without_line_ends(std::string_view(*text).substr(git_file_prefix.size())) ==
+             join(top_name_, kept);
+}
+
 /// Without a link on the way and a step up behind a name, which a link could take the place of.
 bool repository_sweep::is_place_of_worktree(int repository, std::string_view from,
                                             std::string_view written, bool is_fresh) const {
@@ -96,7 +116,7 @@ bool repository_sweep::is_place_of_worktree(int repository, std::string_view fro
       written.remove_prefix(3);
     place = join(from, written);
   }
-  if (place.empty()) return !is_fresh;
+  if (place.empty()) return !is_fresh || leads_back(from, written);
   const std::string_view tree = parent(place);
   const bool is_plain = tree.empty() || is_path_inside(tree);
   return is_plain && file_name(place) == git_directory && leads_nowhere_else(place);

@@ -60,6 +60,7 @@ private:
   [[nodiscard]] bool is_path_of_worktree(const std::string& path, std::string_view written) const;
   [[nodiscard]] bool is_place_of_worktree(int repository, std::string_view from,
                                           std::string_view written, bool is_fresh) const;
+  [[nodiscard]] bool leads_back(std::string_view kept, std::string_view written) const;
   [[nodiscard]] bool leads_nowhere_else(const std::string& path) const;
   void look_at_worktree(const std::string& path);
   void look_at_made(const std::string& directory, std::string_view name);
