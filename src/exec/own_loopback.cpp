@@ -87,8 +87,6 @@ struct owner {
   std::uint32_t user = 0;
   host_list hosts{};
   std::string proxy{};
-
-  friend bool operator==(const owner&, const owner&) = default;
 };
 
 struct kept_loopback {
@@ -138,15 +136,18 @@ std::shared_ptr<const own_loopback> loopback_of(const confinement_policy& policy
                      .egress = {}});
   };
   if (!status) return failed(status.error());
-  owner of{status->device, status->inode, sys::effective_uid()};
-  if (policy.reach == network_reach::hosts) {
-    of.hosts = policy.hosts;
-    of.proxy = policy.egress_proxy;
-  }
+  const std::uint32_t user = sys::effective_uid();
+  const bool by_name = policy.reach == network_reach::hosts;
+  const auto is_wanted = [&](const kept_loopback& each) {
+    const owner& of = each.of;
+    return of.device == status->device && of.inode == status->inode && of.user == user &&
+           (by_name ? of.hosts == policy.hosts && of.proxy == policy.egress_proxy
+                    : of.hosts.empty());
+  };
   kept_loopbacks& kept = loopbacks();
   std::vector<kept_loopback> gone; // ended after the lock is free, which may take a moment
   const std::lock_guard guard(kept.lock);
-  const auto found = std::ranges::find(kept.all, of, &kept_loopback::of);
+  const auto found = std::ranges::find_if(kept.all, is_wanted);
   if (found != kept.all.end() && found->what->egress && found->what->egress->is_over()) {
     gone.push_back(std::move(*found));
     kept.all.erase(found);
@@ -158,6 +159,11 @@ std::shared_ptr<const own_loopback> loopback_of(const confinement_policy& policy
   if (!made) return failed(made.error());
   if (is_for_now(made->os_errno)) return std::make_shared<const own_loopback>(*std::move(made));
   make_room(kept.all, gone);
+  owner of{status->device, status->inode, user};
+  if (by_name) {
+    of.hosts = policy.hosts;
+    of.proxy = policy.egress_proxy;
+  }
   kept.all.push_back({std::move(of), std::make_shared<const own_loopback>(*std::move(made))});
   return kept.all.back().what;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "audit_log.hpp"
 
+#include "common/text_forms.hpp"
+
 #include <paddock/mcp/json.hpp>
 
 #include <array>
@@ -72,13 +74,8 @@ void audit_log::write(const mcp::call_record& record) {
 
 void audit_log::write(const network_event& event) {
   mcp::json_writer out;
-  out.begin_object().member("time", now()).key("network").begin_object();
-  out.member("host", event.host).key("port").unsigned_integer(event.port);
-  out.member("outcome", wire_name(event.what));
-  if (!event.detail.empty()) out.member("detail", bounded(event.detail));
-  if (event.what == network_event::outcome::ended)
-    out.key("sent").unsigned_integer(event.sent).key("received").unsigned_integer(event.received);
-  out.end_object().end_object();
+  write_event(out.begin_object().member("time", now()).key("network"), event);
+  out.end_object();
   append(out.take());
 }
 

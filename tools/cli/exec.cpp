@@ -107,14 +107,7 @@ void write_network(mcp::json_writer& out, const std::vector<network_event>& even
         --left;
         continue;
       }
-    out.begin_object()
-        .member("host", encode_name(each.host))
-        .key("port")
-        .unsigned_integer(each.port);
-    out.member("outcome", wire_name(each.what));
-    if (!each.detail.empty()) out.member("detail", encode_name(each.detail));
-    out.key("sent").unsigned_integer(each.sent).key("received").unsigned_integer(each.received);
-    out.end_object();
+    write_event(out, each);
   }
   out.end_array();
 }

@@ -77,6 +77,15 @@ void write_names(mcp::json_writer& out, std::string_view key,
   out.end_array();
 }
 
+void write_event(mcp::json_writer& out, const network_event& event) {
+  out.begin_object().member("host", encode_name(event.host));
+  out.key("port").unsigned_integer(event.port).member("outcome", wire_name(event.what));
+  if (!event.detail.empty()) out.member("detail", encode_name(event.detail));
+  if (event.what == network_event::outcome::ended)
+    out.key("sent").unsigned_integer(event.sent).key("received").unsigned_integer(event.received);
+  out.end_object();
+}
+
 std::string toml_string(std::string_view utf8) {
   // JSON's escapes are TOML's; only DEL, which TOML wants escaped, JSON lets pass.
   std::string out;

@@ -3,6 +3,7 @@
 
 // Text in the forms that other programs read: a word of a shell, JSON, TOML.
 
+#include <paddock/exec/network_event.hpp>
 #include <paddock/mcp/json.hpp>
 
 #include <string>
@@ -20,6 +21,8 @@ namespace paddock::cli {
 /// The member `key`: a list of names, in the codec of lexical_path.hpp.
 void write_names(mcp::json_writer& out, std::string_view key,
                  const std::vector<std::string>& names);
+/// A connection of a command, or its refusal, as an object.
+void write_event(mcp::json_writer& out, const network_event& event);
 /// `utf8` as a TOML basic string.
 [[nodiscard]] std::string toml_string(std::string_view utf8);
 
