@@ -53,9 +53,12 @@ template <std::size_t size> void copy_text(char (&to)[size], std::string_view te
       '\0';
 }
 
-sys::egress_event event_of(const flow& at, sys::egress_kind kind) {
-  sys::egress_event event{
-      .kind = kind, .port = at.to().port, .sent = at.sent(), .received = at.received()};
+sys::egress_event event_of(const flow& at, sys::egress_kind kind, std::uint64_t began) {
+  sys::egress_event event{.kind = kind,
+                          .port = at.to().port,
+                          .sent = at.sent(),
+                          .received = at.received(),
+                          .began = began};
   copy_text(event.host, at.to().host);
   copy_text(event.detail, at.detail());
   return event;
@@ -137,7 +140,8 @@ void gateway::report_flushed() {
   }
   if (is_full_) return; // once the library has read
   refusals_.clear();
-  report({.kind = sys::egress_kind::flushed, .sent = std::exchange(flush_asked_, 0)});
+  flushed_ = std::exchange(flush_asked_, 0);
+  report({.kind = sys::egress_kind::flushed, .began = flushed_});
 }
 
 /// False when it has ended.
@@ -213,6 +217,7 @@ void gateway::accept_from(int listener) {
   const std::uint64_t number = next_number_++;
   held_flow& held = flows_[number];
   held.what = std::make_unique<flow>(*std::move(accepted), *std::move(to), now_ms_);
+  held.began = flushed_;
   after(number, held);
 }
 
@@ -235,6 +240,11 @@ void gateway::take_resolved() {
 
 bool gateway::goes_by_proxy(const flow& of) const {
   return options_.proxy_port != 0 && of.to().host != loopback_host;
+}
+
+/// Whose address is looked up.
+const std::string& gateway::looked_up(const flow& of) const {
+  return goes_by_proxy(of) ? options_.proxy_host : of.to().host;
 }
 
 /// The addresses that may be connected to. The operator vouches for a proxy's address.
@@ -261,12 +271,12 @@ void gateway::after(std::uint64_t number, held_flow& held) {
   flow& at = *held.what;
   if (at.now() == flow::stage::resolving && !held.asked) {
     held.asked = true;
-    resolver_->ask(number, goes_by_proxy(at) ? options_.proxy_host : at.to().host);
+    resolver_->ask(number, looked_up(at));
   }
   const bool is_over = at.now() == flow::stage::over;
   if (at.now() == flow::stage::relaying && !held.was_connected) {
     held.was_connected = true;
-    report(event_of(at, sys::egress_kind::connected));
+    report(event_of(at, sys::egress_kind::connected, held.began));
   }
   if (!is_over) {
     watch(number, held, 0);
@@ -275,8 +285,8 @@ void gateway::after(std::uint64_t number, held_flow& held) {
   }
   // A command that went away before there was a connection has met nothing.
   if (held.was_connected || at.outcome() != sys::egress_kind::ended)
-    report(event_of(at, at.outcome()));
-  if (held.asked) resolver_->forget(number);
+    report(event_of(at, at.outcome(), held.began));
+  if (held.asked) resolver_->forget(number, looked_up(at));
   flows_.erase(number);
 }
 
@@ -311,7 +321,7 @@ void gateway::time_passed() {
 /// Reports a refusal once, however often a command tries.
 void gateway::report_refusal(sys::egress_kind kind, const std::string& host, std::uint16_t port) {
   if (refusals_.size() >= refusals_max || !refusals_.emplace(kind, host, port).second) return;
-  sys::egress_event event{.kind = kind, .port = port};
+  sys::egress_event event{.kind = kind, .port = port, .began = flushed_};
   copy_text(event.host, host);
   report(event);
 }

@@ -47,6 +47,7 @@ private:
     std::unique_ptr<flow> what;
     std::array<int, 2> registered{-1, -1}; ///< descriptors; the command's side first
     std::array<flow::interest, 2> wanted{};
+    std::uint64_t began = 0;    ///< after that flush
     bool asked = false;         ///< the resolver
     bool was_connected = false; ///< and reported
   };
@@ -65,6 +66,7 @@ private:
   void watch(std::uint64_t number, held_flow& held, unsigned side);
   [[nodiscard]] bool is_usable(const sys::ip_address& address, std::uint16_t port) const;
   [[nodiscard]] bool goes_by_proxy(const flow& of) const;
+  [[nodiscard]] const std::string& looked_up(const flow& of) const;
   void report(const sys::egress_event& event);
   void send_reports();
   void report_refusal(sys::egress_kind kind, const std::string& host, std::uint16_t port);
@@ -84,6 +86,7 @@ private:
   std::int64_t now_ms_ = 0;
   std::int64_t looked_ms_ = 0;
   std::uint64_t flush_asked_ = 0; ///< the number of the request; 0: none
+  std::uint64_t flushed_ = 0;     ///< that of the last one answered
   std::deque<sys::egress_event> unreported_;
   bool waits_for_library_ = false; ///< to read one
   bool is_full_ = false;           ///< too many wait

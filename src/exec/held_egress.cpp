@@ -94,10 +94,10 @@ bool held_egress::take_one() {
     return false;
   }
   if (event.kind >= sys::egress_kind::flushed) {
-    flushed_ = std::max(flushed_, event.sent);
+    flushed_ = std::max(flushed_, event.began);
     return true;
   }
-  events_.push_back({next_++, event_of(event)});
+  events_.push_back({next_++, event.began, event_of(event)});
   if (events_.size() <= remembered_max) return true;
   // However many connections there are, they hide no refusal.
   const auto at = std::ranges::find_if(events_, [](const numbered& each) {
@@ -116,13 +116,10 @@ std::vector<network_event> held_egress::take_new() {
   const std::lock_guard guard(lock_);
   while (take_one()) {
   }
-  return events_from(std::exchange(new_, next_));
-}
-
-std::vector<network_event> held_egress::events_from(std::uint64_t number) const {
   std::vector<network_event> found;
+  const std::uint64_t first = std::exchange(new_, next_);
   for (const numbered& each : events_)
-    if (each.number >= number) found.push_back(each.what);
+    if (each.number >= first) found.push_back(each.what);
   return found;
 }
 
@@ -148,13 +145,15 @@ void held_egress::wait_for_flush() {
 std::uint64_t held_egress::mark() {
   wait_for_flush();
   const std::lock_guard guard(lock_);
-  return next_;
+  return flushed_;
 }
 
 std::vector<network_event> held_egress::since(std::uint64_t mark) {
   wait_for_flush();
   const std::lock_guard guard(lock_);
-  std::vector<network_event> found = events_from(mark);
+  std::vector<network_event> found;
+  for (const numbered& each : events_)
+    if (each.began >= mark) found.push_back(each.what);
   if (is_over_)
     found.push_back({.what = network_event::outcome::gateway_ended, .host = program_name});
   return found;

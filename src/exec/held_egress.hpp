@@ -36,9 +36,9 @@ public:
   /// Reads pending events, and returns each one once. Until then commands
   /// begin no more than a few connections.
   [[nodiscard]] std::vector<network_event> take_new();
-  /// A position among the events: later ones come after it.
+  /// A moment: what begins from now on comes after it.
   [[nodiscard]] std::uint64_t mark();
-  /// The events between the position and now; with the program's own end, if it has ended.
+  /// The events until now of what has begun since; with the program's own end, if it has ended.
   [[nodiscard]] std::vector<network_event> since(std::uint64_t mark);
   /// It has ended by itself.
   [[nodiscard]] bool is_over();
@@ -54,10 +54,9 @@ private:
   std::mutex lock_; ///< of all below
   struct numbered {
     std::uint64_t number = 0;
+    std::uint64_t began = 0; ///< after that flush
     network_event what;
   };
-  [[nodiscard]] std::vector<network_event> events_from(std::uint64_t number) const;
-
   std::deque<numbered> events_;
   std::uint64_t next_ = 0;  ///< the number of the next one
   std::uint64_t new_ = 0;   ///< of the first that take_new has not returned

@@ -420,6 +420,21 @@ class Attacks(Network):
             """, allowed="*.example.net:9000,code.example.org:9000")
         self.assertEqual("b'x'\n", done.stdout, done.stderr)
 
+    def test_names_that_nobody_answers_hold_up_no_others(self):
+        done = self.python("""
+            all = []
+            for i in range(200):
+                all.append(socket.socket())
+                all[-1].setblocking(False)
+                all[-1].connect_ex((socket.gethostbyname(f'{i}.silent.example.net'), 9000))
+            print(send('code.example.org', b'x', 9000))
+            """, allowed="*.example.net:9000,code.example.org:9000")
+        self.assertEqual("b'x'\n", done.stdout, done.stderr)
+
+    def test_a_name_is_looked_up_once(self):
+        self.python("for i in range(20): send('code.example.org', b'x', 9000)")
+        self.assertEqual(["code.example.org"] * 2, world.take()["names"])  # for both kinds of address
+
     def test_names_that_lead_within(self):
         listener = socket.create_server(("", 80))
         listener.settimeout(0.2)

@@ -35,8 +35,10 @@ struct egress_event {
   std::uint16_t port = 0;
   char host[254] = {};    ///< a name or an address, with a NUL
   char detail[164] = {};  ///< the other host, or the problem; with a NUL
-  std::uint64_t sent = 0; ///< bytes; of `flushed`: the number of the request
+  std::uint64_t sent = 0; ///< bytes
   std::uint64_t received = 0;
+  /// The number of the last flush before the connection or question; of `flushed`, its own.
+  std::uint64_t began = 0;
 };
 
 /// Asks for an event of kind `flushed` with the same number.
