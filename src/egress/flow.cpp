@@ -24,6 +24,7 @@ constexpr std::int64_t idle_ms_max = 60 * 60 * 1'000;
 /// A connection with one side closed, or to a host that reads nothing: then nothing shows that the
 /// command is gone.
 constexpr std::int64_t stalled_ms_max = 5 * 60 * 1'000;
+constexpr std::string_view ssh_greeting = "SSH-"; // RFC 4253, section 4.2
 constexpr std::size_t proxy_answer_bytes_max = 16UL * 1024;
 /// Buffered for a side that does not read, before reading from the other stops.
 constexpr std::size_t held_bytes_max = 256UL * 1024;
@@ -140,6 +141,13 @@ void flow::take_answer(std::string_view bytes) {
 }
 
 void flow::greet() {
+  if (to_.or_ssh && greeting_.starts_with(ssh_greeting)) {
+    guard_.reset();
+    to_outside_ = std::exchange(greeting_, {});
+    stage_ = stage::resolving;
+    return;
+  }
+  if (to_.or_ssh && ssh_greeting.starts_with(greeting_)) return;
   if (to_.wanted == destination::proof::http) {
     judge(std::exchange(greeting_, {}));
     if (stage_ == stage::over) return;

@@ -27,6 +27,7 @@ struct destination {
   /// How the client must prove that it means the host.
   enum class proof : std::uint8_t { none, tls, http };
   proof wanted = proof::none;
+  bool or_ssh = false; ///< SSH names no host: then the address is all that counts
 };
 
 class flow {

@@ -193,21 +193,27 @@ std::optional<destination> gateway::judge(const sys::endpoint& meant) {
   }
   if (const std::string host(names_.name_of(number_of(meant.address))); !host.empty()) {
     if (options_.hosts.allows(host, meant.port))
-      return destination{host, meant.port, proof_at(meant.port)};
+      return destination{.host = host,
+                         .port = meant.port,
+                         .wanted = options_.hosts.allows_all(meant.port) ? destination::proof::none
+                                                                         : proof_at(meant.port),
+                         .or_ssh = options_.hosts.allows_ssh(host, meant.port)};
     report_refusal(sys::egress_kind::port_refused, host, meant.port);
     return std::nullopt;
   }
   const std::string address = sys::inet_ntop(meant.address);
-  if (options_.hosts.allows(bytes_of(meant.address), meant.port))
-    return destination{address, meant.port};
-  report_refusal(sys::egress_kind::address_refused, address, meant.port);
+  const bool is_allowed = options_.hosts.allows(bytes_of(meant.address), meant.port);
+  if (is_allowed && is_usable(meant.address, meant.port)) return destination{address, meant.port};
+  report_refusal(is_allowed ? sys::egress_kind::not_public : sys::egress_kind::address_refused,
+                 address, meant.port);
   return std::nullopt;
 }
 
 void gateway::accept_from(int listener) {
   auto accepted = sys::accept4(listener);
   if (!accepted) return;
-  const auto meant = sys::local_endpoint(accepted->get());
+  const auto meant = options_.hosts.allows_all(0) ? sys::original_endpoint(accepted->get())
+                                                  : sys::local_endpoint(accepted->get());
   auto to = meant ? judge(*meant) : std::nullopt;
   if (to && flows_.size() >= flows_max_) {
     report_refusal(sys::egress_kind::too_many, to->host, to->port);

@@ -173,7 +173,7 @@ result<command_outcome, command_error> attempt_command(const command& asked, int
   if (!running) {
     auto refusal = not_started(asked, running.error());
     if (refusal.operation == std::string_view(hosts_unreachable))
-      confine::tell_of_no_hosts(refusal.confinement, refusal.os_errno);
+      confine::tell_of_no_hosts(refusal.confinement, asked.confinement.hosts, refusal.os_errno);
     return refusal;
   }
   std::optional<command> touching;

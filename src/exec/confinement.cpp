@@ -38,8 +38,8 @@ std::string_view wire_name(network_reach reach) noexcept {
     return "loopback";
   case network_reach::hosts:
     return "hosts";
-  case network_reach::all:
-    return "all";
+  case network_reach::host_network:
+    return "host";
   }
   return "unknown";
 }
@@ -106,7 +106,8 @@ demand& confinement_policy::wanted(confinement_layer layer) noexcept {
 }
 
 demand confinement_policy::wanted(confinement_layer layer) const noexcept {
-  if (layer == confinement_layer::network && reach == network_reach::all) return demand::off;
+  if (layer == confinement_layer::network && reach == network_reach::host_network)
+    return demand::off;
   return const_cast<confinement_policy*>(this)->wanted(layer);
 }
 

@@ -91,8 +91,10 @@ std::string remedy_for_namespaces(int os_errno) {
          "container refuses";
 }
 
-/// ENOENT means that paddock-egress is missing: no namespace fails with it.
+/// ENOENT means that paddock-egress is missing: no namespace fails with it. EOPNOTSUPP comes from
+/// redirect_connections alone.
 std::string remedy_for_loopback(int os_errno) {
+  if (os_errno == EOPNOTSUPP) return "load the kernel module nft_redir";
   if (os_errno != ENOENT) return remedy_for_namespaces(os_errno);
   return "copy paddock-egress to where paddock-exec-helper is, from the build (tools/) or the "
          "package that this program came from";
@@ -197,7 +199,7 @@ void tell_of_tree_bounds(layer_report& row, const confinement_policy& policy,
 network_reach reach_of(const confinement_policy& policy, const enforcement& taken) {
   if (policy.wanted(confinement_layer::network) == demand::off ||
       !is_applied(layer::network, taken))
-    return network_reach::all;
+    return network_reach::host_network;
   return taken.has(step::loopback) ? policy.reach : network_reach::none;
 }
 
@@ -312,12 +314,16 @@ confinement_report describe(const confinement_policy& policy, const enforcement&
   return report;
 }
 
-void tell_of_no_hosts(confinement_report& report, int os_errno) {
+void tell_of_no_hosts(confinement_report& report, const host_list& hosts, int os_errno) {
   layer_report& row = report.of(confinement_layer::network);
   row.applied = false;
   row.mechanism.clear();
-  row.missing = "hosts cannot be reached by name: " + std::generic_category().message(os_errno);
+  const bool is_all = hosts.allows_all(0);
+  row.missing = is_all ? "the Internet cannot be reached without the services of this machine: "
+                       : "hosts cannot be reached by name: ";
+  row.missing += std::generic_category().message(os_errno);
   row.remedy = remedy_for_loopback(os_errno);
+  if (is_all) row.remedy += ", or let commands reach this machine, too (--network host)";
 }
 
 void tell_of_system_directory(confinement_report& report, const std::string& workspace) {
@@ -336,7 +342,8 @@ confinement_report describe_unknown(const confinement_policy& policy, std::strin
     row.wanted = policy.wanted(row.layer);
     if (row.wanted != demand::off) row.missing = reason;
   }
-  if (policy.wanted(confinement_layer::network) == demand::off) report.reach = network_reach::all;
+  if (policy.wanted(confinement_layer::network) == demand::off)
+    report.reach = network_reach::host_network;
   return report;
 }
 

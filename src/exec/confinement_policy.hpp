@@ -66,7 +66,7 @@ inline constexpr std::string_view not_started = "not started";
                                                   std::string_view reason);
 
 /// Why commands that are to reach hosts by name cannot start.
-void tell_of_no_hosts(confinement_report& report, int os_errno);
+void tell_of_no_hosts(confinement_report& report, const host_list& hosts, int os_errno);
 /// That the layer file_system cannot be had in this workspace (is_of_system).
 void tell_of_system_directory(confinement_report& report, const std::string& workspace);
 

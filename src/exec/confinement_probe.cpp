@@ -197,7 +197,7 @@ result<confinement_report> probe_confinement(const confinement_policy& policy,
     row.applied = false;
     row.mechanism.clear();
     row.missing = "a trial showed that it does not hold";
-    if (row.layer == confinement_layer::network) report.reach = network_reach::all;
+    if (row.layer == confinement_layer::network) report.reach = network_reach::host_network;
     row.remedy.clear();
   }
   return report;

@@ -16,6 +16,9 @@ constexpr std::size_t host_bytes_max = 253; // RFC 1035, without the dot at the 
 constexpr std::size_t label_bytes_max = 63;
 constexpr std::size_t entries_max = 1'000;
 constexpr std::string_view own = "local";
+constexpr std::string_view everything = "all";
+constexpr std::string_view ssh_scheme = "ssh://";
+constexpr std::uint16_t ssh_port = 22;
 constexpr std::array<std::uint8_t, 12> mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 bool is_digit(char c) {
@@ -28,8 +31,9 @@ bool is_letter_or_digit(char c) {
 
 bool is_label(std::string_view label) {
   return !label.empty() && label.size() <= label_bytes_max && label.front() != '-' &&
-         label.back() != '-' &&
-         std::ranges::all_of(label, [](char c) { return c == '-' || is_letter_or_digit(c); });
+         label.back() != '-' && std::ranges::all_of(label, [](char c) {
+           return c == '-' || c == '_' || is_letter_or_digit(c);
+         });
 }
 
 /// A last label that makes the whole an IPv4 address, as in 127.1 and 0x7f.1.
@@ -58,7 +62,9 @@ bool has_prefix(const std::array<std::uint8_t, 16>& address, const host_rule& ru
 
 bool matches_address(const host_rule& rule, const std::array<std::uint8_t, 16>& address,
                      host_rule::verdict says) {
-  return rule.to == host_rule::target::addresses && rule.says == says && has_prefix(address, rule);
+  return rule.says == says &&
+         (rule.to == host_rule::target::everything ||
+          (rule.to == host_rule::target::addresses && has_prefix(address, rule)));
 }
 
 bool matches_name(const host_rule& rule, std::string_view name) {
@@ -69,6 +75,7 @@ bool matches_name(const host_rule& rule, std::string_view name) {
     return name.size() > rule.name.size() + 1 && name.ends_with(rule.name) &&
            name[name.size() - rule.name.size() - 1] == '.';
   case host_rule::target::any_name:
+  case host_rule::target::everything:
     return true;
   case host_rule::target::addresses:
   case host_rule::target::own_port:
@@ -79,7 +86,8 @@ bool matches_name(const host_rule& rule, std::string_view name) {
 
 bool matches_port(const host_rule& rule, std::uint16_t port) {
   if (rule.port != 0) return rule.port == port;
-  return rule.says == host_rule::verdict::deny || port == 80 || port == 443;
+  return rule.says == host_rule::verdict::deny || rule.to == host_rule::target::everything ||
+         port == 80 || port == 443;
 }
 
 std::optional<std::uint16_t> port_of(std::string_view text) {
@@ -149,14 +157,23 @@ std::string read_entry(std::string_view entry, host_rule& rule) {
     rule.says = host_rule::verdict::deny;
     text.remove_prefix(1);
   }
+  if (text.starts_with(ssh_scheme)) {
+    rule.is_ssh = true;
+    text.remove_prefix(ssh_scheme.size());
+  }
   const std::string shown = "\"" + std::string(entry.substr(0, 80)) + "\" ";
   const bool is_url = text.find("//") != std::string_view::npos;
   if (!is_url && !take_port(text, rule))
     return shown + "has no port from 1 to 65535 behind its colon";
+  if (rule.is_ssh && rule.port == 0) rule.port = ssh_port;
   if (rule.port == 53) return shown + "names port 53, where commands ask for names: leave it out";
   if (detail::equal_ignoring_ascii_case(text, own)) {
     if (rule.port == 0) return shown + "names no port: write local:PORT";
     rule.to = host_rule::target::own_port;
+    return {};
+  }
+  if (detail::equal_ignoring_ascii_case(text, everything)) {
+    rule.to = host_rule::target::everything;
     return {};
   }
   if (is_own_host(text)) return shown + "is this machine: write local:PORT";
@@ -181,6 +198,7 @@ std::string read_entry(std::string_view entry, host_rule& rule) {
 
 std::string entry_text(const host_rule& rule) {
   std::string said(rule.says == host_rule::verdict::deny ? "-" : "");
+  if (rule.is_ssh) said += ssh_scheme;
   switch (rule.to) {
   case host_rule::target::name:
     said += rule.name;
@@ -190,6 +208,9 @@ std::string entry_text(const host_rule& rule) {
     break;
   case host_rule::target::any_name:
     said += "*";
+    break;
+  case host_rule::target::everything:
+    said += everything;
     break;
   case host_rule::target::own_port:
     said += own;
@@ -289,7 +310,8 @@ bool host_list::allows(std::span<const std::uint8_t> address, std::uint16_t port
 bool host_list::may_lead_to(std::span<const std::uint8_t> address, std::uint16_t port) const {
   const auto wanted = as_v6(address);
   return !denies(address, port) && std::ranges::any_of(rules_, [&](const host_rule& rule) {
-    return matches_address(rule, wanted, host_rule::verdict::allow) &&
+    return rule.to == host_rule::target::addresses &&
+           matches_address(rule, wanted, host_rule::verdict::allow) &&
            (rule.port == 0 || rule.port == port);
   });
 }
@@ -311,10 +333,28 @@ bool host_list::allows_own(std::uint16_t port) const {
   return std::ranges::any_of(rules_, is_it) && std::ranges::none_of(rules_, is_denied);
 }
 
+bool host_list::allows_all(std::uint16_t port) const {
+  return std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return rule.to == host_rule::target::everything && rule.says == host_rule::verdict::allow &&
+           matches_port(rule, port);
+  });
+}
+
+bool host_list::allows_ssh(std::string_view name, std::uint16_t port) const {
+  return std::ranges::any_of(rules_, [&](const host_rule& rule) {
+    return rule.is_ssh && rule.says == host_rule::verdict::allow && rule.port == port &&
+           matches_name(rule, name);
+  });
+}
+
 std::vector<std::uint16_t> host_list::ports() const {
+  const bool is_all = allows_all(0);
   std::vector<std::uint16_t> all{22, 80, 443};
+  if (is_all) all = {0};
   for (const host_rule& rule : rules_)
-    if (rule.says == host_rule::verdict::allow && rule.port != 0) all.push_back(rule.port);
+    if (rule.says == host_rule::verdict::allow && rule.port != 0 &&
+        (!is_all || rule.to == host_rule::target::own_port))
+      all.push_back(rule.port);
   std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

@@ -39,7 +39,7 @@ sentence sentence_for(outcome what) {
   case outcome::address_refused:
     return {"refused: ", "; a person can add it to the list of --network allow:"};
   case outcome::not_public:
-    return {"refused, because the name leads to an address that is not public: ",
+    return {"refused, because the address is not public: ",
             "; a person can add the address to the list of --network allow:"};
   case outcome::other_host:
     return {"refused, because the request named another host: ", ""};

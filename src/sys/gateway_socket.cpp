@@ -76,6 +76,18 @@ result<void> answer_datagram(int fd, std::string_view bytes, const datagram_rout
               "sendmsg");
 }
 
+result<endpoint> original_endpoint(int fd) {
+  // Of linux/netfilter_ipv4.h, which does not go with netinet/in.h.
+  constexpr int original_destination = 80;
+  sockaddr_in meant{};
+  socklen_t bytes = sizeof meant;
+  if (::getsockopt(fd, IPPROTO_IP, original_destination, &meant, &bytes) != 0)
+    return failure(errno, "getsockopt");
+  endpoint out{.port = ntohs(meant.sin_port)};
+  std::memcpy(out.address.bytes.data(), &meant.sin_addr, sizeof meant.sin_addr);
+  return out;
+}
+
 void set_nodelay_and_keepalive(int fd) noexcept {
   const int yes = 1;
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);

@@ -27,6 +27,9 @@ result<void> enable_packet_info(int fd);
 result<std::size_t> receive_datagram(int fd, std::span<char> into, datagram_route& way);
 result<void> answer_datagram(int fd, std::string_view bytes, const datagram_route& way);
 
+/// What a connection was meant for before a rule of the kernel led it elsewhere.
+result<endpoint> original_endpoint(int fd);
+
 /// Small writes are sent at once, and a peer that has vanished is noticed.
 void set_nodelay_and_keepalive(int fd) noexcept;
 /// Closing it tells the peer that the connection was refused, not that it has ended well.

@@ -108,8 +108,13 @@ class Network(unittest.TestCase):
         world.take()
 
     def inside(self, *command, allowed=ALLOWED, options=()):
-        return run(PADDOCK, "exec", "--timeout", "60", "--network", "allow:" + allowed, *options, "--", *command,
-                   cwd=self.workspace, env=environment)
+        reach = allowed if allowed in ("all", "host") else "allow:" + allowed
+        return run(PADDOCK, "exec", "--timeout", "60", "--network", reach, *options, "--", *command, cwd=self.workspace, env=environment)
+
+    def serve(self, path, text):
+        file = pathlib.Path(folder, "www", path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def python(self, script, **options):
         return self.inside("python3", "-c", GREETING + textwrap.dedent(script), **options)
@@ -130,11 +135,6 @@ class Clients(Network):
         self.assertNotEqual(0, refused.returncode, refused.stdout)
         self.assertIn(f"network: refused: {host};", refused.stderr)
         self.assertEqual([], world.take()["packets"])
-
-    def serve(self, path, text):
-        file = pathlib.Path(folder, "www", path)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def test_curl_over_tls(self):
         self.serve("page", "a page")
@@ -209,6 +209,9 @@ class Clients(Network):
     def test_the_second_address_of_a_host(self):
         done = self.python("print(send('both.example.org', b'anything', 9000))", allowed="both.example.org:9000")
         self.assertEqual("b'anything'\n", done.stdout, done.stderr)
+
+    def test_a_name_with_an_underscore(self):
+        self.check(["curl", "-sS", "http://under_score.example.net/"], "Directory listing", "under_score.example.net")
 
     def test_a_name_below_a_wildcard(self):
         self.check(["curl", "-sS", "http://b.c.example.net/"], "Directory listing", "b.c.example.net")
@@ -464,6 +467,71 @@ class Attacks(Network):
             self.python(script, allowed=f"local:{port}")
             listener.accept()[0].close()
 
+    def test_all_is_the_internet(self):
+        """By name and by address, at every port, whatever is said there."""
+        self.serve("page", "a page")
+        done = self.python("""
+            print(send('code.example.org', b'odd', 9000), send('11.0.0.10', b'raw', 9000))
+            print(send('code.example.org', b'GET /page HTTP/1.1\\r\\nHost: other.example.org\\r\\n\\r\\n', 80)[:12])
+            print(send('both.example.org', b'second', 9000))
+            """, allowed="all")
+        self.assertEqual(["b'odd' b'raw'", "b'HTTP/1.1 200'", "b'second'"], done.stdout.splitlines(), done)
+        arrived = world.take()["connections"]
+        self.assertTrue({"tcp 11.0.0.10:9000", "tcp 11.0.0.10:80"} <= set(arrived), arrived)
+
+    def test_all_is_not_this_machine(self):
+        """Nor a private network, metadata or a socket without a file."""
+        name = "paddock-test-" + str(os.getpid())
+        with socket.socket(socket.AF_UNIX) as abstract, socket.create_server(("", 8123)) as listener:
+            abstract.bind("\0" + name)
+            for each in (abstract, listener):
+                each.listen()
+                each.settimeout(0.2)
+            addresses = ["127.0.0.1", "127.1.2.3", "localhost", network_world.MACHINE, "0.0.0.0", "169.254.169.254", "10.0.0.5", "192.168.0.1",
+                         "100.64.0.1", "198.18.0.200", "224.0.0.1", "255.255.255.255", "::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254",
+                         "::ffff:11.0.1.1", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "fe80::1", "2002:7f00:1::", "metadata.example.org",
+                         "inner.example.org", "loop.example.org", "mapped.example.org", "self.example.org", "code.example.org:53"]
+            done, _ = self.quiet(f"""
+                for address in {addresses}:
+                    for port in [8123, 80, 443, 22]:
+                        for kind in [socket.SOCK_STREAM, socket.SOCK_DGRAM]:
+                            for family in [socket.AF_INET, socket.AF_INET6]:
+                                try:
+                                    s = socket.socket(family, kind); s.settimeout(10); s.connect((address, port)); s.send(b'x')
+                                    print(address, port, s.recv(9))
+                                except OSError: pass
+                s = socket.socket(socket.AF_UNIX)
+                try: s.connect('\\0{name}'); print('abstract')
+                except OSError: pass
+                """, allowed="all", told="not public: 11.0.1.1:")
+            self.assertEqual("", done.stdout)
+            for each in (abstract, listener):
+                with self.assertRaises(TimeoutError):
+                    each.accept()
+            # The control: the machine's own network.
+            self.python(f"to('127.0.0.1', 8123)", allowed="host")
+            listener.accept()[0].close()
+
+    def test_servers_of_commands_beside_all(self):
+        """Their own loopback is theirs at every port; one port of this machine can be listed, too."""
+        with socket.create_server(("127.0.0.1", 0)) as machine:
+            machine.settimeout(30)
+            port = machine.getsockname()[1]
+            done = self.python(f"""
+                own = socket.create_server(('0.0.0.0', 8080))
+                own.settimeout(10)
+                s = to('localhost', 8080); s.sendall(b'own')
+                print(own.accept()[0].recv(9))
+                to('localhost', {port})
+                """, allowed=f"all,local:{port}")
+            self.assertEqual("b'own'\n", done.stdout, done.stderr)
+            machine.accept()[0].close()
+
+    def test_all_but(self):
+        self.quiet("send('a.example.net', b'x', 80)", allowed="all,-a.example.net")
+        self.quiet("send('11.0.0.12', b'x', 80)", allowed="all,-11.0.0.12/30")
+        self.quiet("send('code.example.org', b'x', 9000)", allowed="all,-all:9000", told="refused: code.example.org:9000;")
+
     def test_what_is_denied_stays_denied(self):
         self.quiet("send('a.example.net', b'GET / HTTP/1.1\\r\\nHost: a.example.net\\r\\n\\r\\n', 80)", allowed="*,*.example.net,-a.example.net")
         self.quiet("send('a.example.net', b'GET / HTTP/1.1\\r\\nHost: a.example.net\\r\\n\\r\\n', 80)", allowed="*,-11.0.0.12/30")
@@ -611,11 +679,14 @@ open('end', 'w').close()
     def test_where_there_is_no_namespace(self):
         if os.geteuid() != 0 or run("setpriv", "--version").returncode != 0:
             self.skipTest("root and setpriv are needed to take the right to make namespaces")
-        done = run("setpriv", "--bounding-set", "-sys_admin,-setfcap", "--inh-caps", "-sys_admin,-setfcap", PADDOCK, "exec", "--network",
-                   "allow:code.example.org", "--", "true", cwd=self.workspace, env=environment)
-        self.assertEqual(125, done.returncode, done.stderr)
-        self.assertIn("hosts cannot be reached by name: Operation not permitted", done.stderr)
-        self.assertIn("run it as an ordinary user", done.stderr)
+        for reach, said in {"allow:code.example.org": ["hosts cannot be reached by name: Operation not permitted"],
+                            "all": ["the Internet cannot be reached without the services of this machine: Operation not permitted",
+                                    "or let commands reach this machine, too (--network host)"]}.items():
+            done = run("setpriv", "--bounding-set", "-sys_admin,-setfcap", "--inh-caps", "-sys_admin,-setfcap", PADDOCK, "exec", "--network",
+                       reach, "--", "true", cwd=self.workspace, env=environment)
+            self.assertEqual(125, done.returncode, done.stderr)
+            for words in [*said, "run it as an ordinary user"]:
+                self.assertIn(words, done.stderr)
 
     def test_unusable_lists(self):
         for allowed, said in {"": "is no host", "https://code.example.org": "is no host", "code.example.org:99999": "has no port",
@@ -644,6 +715,10 @@ open('end', 'w').close()
         self.assertTrue(asked[0].startswith(b"CONNECT code.example.org:80 HTTP/1.1\r\n"))
         self.assertTrue(asked[1].startswith(b"GET /x HTTP/1.1\r\n"))
         self.assertEqual([], world.take()["packets"])
+        self.python("to('10.0.0.5', 80)", allowed="all", options=["--egress-proxy", f"localhost:{proxy.getsockname()[1]}"])
+        proxy.settimeout(0.2)
+        with self.assertRaises(TimeoutError):
+            proxy.accept()
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ HOSTS = {
     "self.example.org": MACHINE,
     "dead.example.org": "11.0.0.99",
     "lost.example.net.search.example": "11.0.0.11",  # behind a search domain
+    "h2.example.net": "11.0.0.13",  # has no server but those of the tests, as the next one
+    "ssh.example.net": "11.0.0.14",
+    "under_score.example.net": "11.0.0.12",
     "both.example.org": "11.0.0.11 11.0.0.10",  # the first refuses port 9000
 }
 SERVED = {"11.0.0.10", "11.0.0.11", "11.0.0.12", RESOLVER}

@@ -202,7 +202,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(self.listed()[0]["state"], "running")
 
     def test_where_a_command_could_reach_it_there_is_none(self):
-        for options in [["--exec", "host"], ["--exec", "best-effort", "--network", "all"]]:
+        for options in [["--exec", "host"], ["--exec", "best-effort", "--network", "host"]]:
             server = self.serve("one", *options)
             self.assertEqual(start(server, "echo up; exec sleep 1000", "up")["state"], "running")
             self.assertFalse(self.sockets.exists(), options)

@@ -49,6 +49,15 @@ TEST(HostList, AllowsWhatItNames) {
       {"*,-a.example.org:80", "a.example.org", 443, true},
       {"@npm", "registry.npmjs.org", 443, true},
       {"@npm", "registry.npmjs.org", 80, false},
+      {"under_score.example.org", "under_score.example.org", 443, true},
+      {"ssh://a.example.org", "a.example.org", 22, true},
+      {"ssh://a.example.org", "a.example.org", 443, false},
+      {"ssh://a.example.org:443", "a.example.org", 443, true},
+      {"all", "anything.at.all", 5432, true},
+      {"all,-a.example.org", "a.example.org", 5432, false},
+      {"all,-all:25", "anything.at.all", 25, false},
+      {"all:25", "anything.at.all", 25, true},
+      {"all:25", "anything.at.all", 443, false},
       {"10.0.0.0/8", "10.0.0.1", 443, false}, // an address is no name
       {"local:5432", "localhost", 5432, false},
   };
@@ -88,12 +97,17 @@ TEST(HostList, ComparesAddressesByTheirBits) {
   EXPECT_FALSE(list_of("*").denies(inner, 443));
   EXPECT_TRUE(list_of("10.0.0.0/8,-10.1.2.3:22").allows(inner, 443));
   EXPECT_FALSE(list_of("10.0.0.0/8:22,-10.1.2.3:22").allows(inner, 22));
-  ;
+  EXPECT_TRUE(list_of("all").allows(inner, 5432)); // where it is public, which is judged later
+  EXPECT_FALSE(list_of("all").may_lead_to(inner, 5432));
+  EXPECT_TRUE(list_of("all,10.0.0.0/8").may_lead_to(inner, 5432));
+  EXPECT_FALSE(list_of("all,-10.0.0.0/8").allows(inner, 443));
 }
 
 TEST(HostList, ListensAtWhatIsNamed) {
   EXPECT_THAT(list_of("a.example.org:8443,local:5432,-b.example.org:99").ports(),
               ElementsAre(22, 80, 443, 5432, 8443));
+  EXPECT_THAT(list_of("all,a.example.org:8443,local:5432").ports(), ElementsAre(0, 5432));
+  EXPECT_THAT(list_of("all:8443").ports(), ElementsAre(22, 80, 443, 8443));
   EXPECT_TRUE(list_of("local:5432").allows_own(5432));
   EXPECT_FALSE(list_of("local:5432").allows_own(80));
 }
@@ -101,7 +115,8 @@ TEST(HostList, ListensAtWhatIsNamed) {
 TEST(HostList, IsWrittenSoThatItIsReadAgain) {
   const host_list list =
       list_of("a.example.org:22,LOCAL:99,*.B.example,-*.c.b.example,*,10.0.0.0/8:80,"
-              "[2001:db8::/32],local:5432,@go,@github");
+              "[2001:db8::/32],local:5432,@go,@github,all,-all:25,ssh://a.example.org:443,-ssh://"
+              "b_.example.org");
   EXPECT_EQ(list_of(list.text()), list) << list.text();
 }
 
@@ -121,7 +136,6 @@ TEST(HostList, SaysWhatIsNoEntry) {
       {"a..example.org", "is no host"},
       {"a.*.example.org", "is no host"},
       {"*example.org", "is no host"},
-      {"a_b.example.org", "is no host"},
       {"-", "is no host"},
       {"127.1", "local:PORT"},
       {"0x7f.1", "is no host"},

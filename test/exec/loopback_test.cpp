@@ -108,7 +108,7 @@ TEST_F(Loopback, WithoutALayerEveryCommandReachesTheOther) {
   const auto r = run(other);
   ASSERT_THAT(r, IsOk());
   EXPECT_EQ(r->out.text(), "served");
-  EXPECT_EQ(r->confinement.reach, network_reach::all);
+  EXPECT_EQ(r->confinement.reach, network_reach::host_network);
 }
 
 TEST_F(Loopback, IsAsThePolicySays) {
@@ -126,9 +126,13 @@ TEST_F(Loopback, IsAsThePolicySays) {
   } cases[] = {
       {"default", {}, network_reach::loopback, true, false},
       {"none", {.reach = network_reach::none}, network_reach::none, true, false},
-      {"all", {.reach = network_reach::all}, network_reach::all, false, false},
-      {"layer off", layer_off, network_reach::all, false, false},
-      {"host", confinement_policy::host(), network_reach::all, false, false},
+      {"host network",
+       {.reach = network_reach::host_network},
+       network_reach::host_network,
+       false,
+       false},
+      {"layer off", layer_off, network_reach::host_network, false, false},
+      {"host", confinement_policy::host(), network_reach::host_network, false, false},
       {"with rights over it", without_privileges, network_reach::none, true, true},
   };
   for (const auto& c : cases) {

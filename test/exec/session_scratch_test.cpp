@@ -354,7 +354,7 @@ TEST_F(SessionScratch, IsHadByAnOrdinaryUser) {
     text += report ? std::string(wire_name(report->scratch)) + report->no_session + "\n" : "none\n";
     text += said(session, leave_files);
     text += said(session, count_files);
-    for (const network_reach reach : {network_reach::none, network_reach::all}) {
+    for (const network_reach reach : {network_reach::none, network_reach::host_network}) {
       confinement_policy other = session; // in user namespaces of their own
       other.reach = reach;
       text += said(other, "cat /tmp/left; pwd; mv ~/src ~/moved 2>&1 | grep -o busy");

@@ -468,7 +468,8 @@ TEST_F(tools_exec, a_refused_socket_is_put_down_to_the_network) {
 TEST_F(tools_exec, a_refused_connection_is_put_down_to_the_loopback_of_its_own) {
   const exec_request connects{.args = {"-c", "echo 'connect ECONNREFUSED 127.0.0.1:5432' >&2; "
                                              "exit 1"}};
-  for (const auto reach : {network_reach::loopback, network_reach::none, network_reach::all}) {
+  for (const auto reach :
+       {network_reach::loopback, network_reach::none, network_reach::host_network}) {
     SCOPED_TRACE(wire_name(reach));
     mcp::workspace_options options;
     options.confinement.reach = reach;
@@ -485,7 +486,8 @@ TEST_F(tools_exec, a_refused_connection_is_put_down_to_the_loopback_of_its_own) 
 }
 
 TEST_F(tools_exec, health_tells_what_commands_reach) {
-  for (const auto reach : {network_reach::loopback, network_reach::none, network_reach::all}) {
+  for (const auto reach :
+       {network_reach::loopback, network_reach::none, network_reach::host_network}) {
     SCOPED_TRACE(wire_name(reach));
     mcp::workspace_options options;
     options.confinement.reach = reach;
@@ -804,7 +806,8 @@ TEST(ToolsExec, TheDescriptionSaysWhatACommandDoesNotHave) {
     const char* said;
   } cases[] = {
       {"no network", with([](auto& p) { p.reach = network_reach::none; }), "", " no network;"},
-      {"the network", with([](auto& p) { p.reach = network_reach::all; }), "", " the network;"},
+      {"the network", with([](auto& p) { p.reach = network_reach::host_network; }), "",
+       " the network;"},
       {"best effort", confinement_policy::best_effort(), "", "As far as this system can"},
       {"tools", {}, "rustup, uv", "read-only, those of HOME (rustup, uv) too."},
       {"no tools", {}, "none", "read-only."},

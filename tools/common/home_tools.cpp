@@ -283,7 +283,7 @@ std::vector<home_tool> find_package_caches(const std::string& home) {
 std::vector<std::string> environment_of_caches(const std::vector<home_tool>& caches,
                                                network_reach reach) {
   std::vector<std::string> variables;
-  if (reach == network_reach::all || reach == network_reach::hosts) return variables;
+  if (reach == network_reach::host_network || reach == network_reach::hosts) return variables;
   for (const home_tool& each : caches) {
     const auto* const row =
         std::ranges::find(cache_rows, each.name, [](const cache_row& of) { return of.where.name; });

@@ -16,7 +16,8 @@ std::string process_sockets_directory() {
 }
 
 std::string process_sockets_of(const workspace_cli& from) {
-  if (from.tools.tools != mcp::toolset::coding || from.confinement.reach == network_reach::all)
+  if (from.tools.tools != mcp::toolset::coding ||
+      from.confinement.reach == network_reach::host_network)
     return {};
   std::string directory = process_sockets_directory();
   if (directory.empty() || !reach_of_commands(from, directory).empty()) return {};

@@ -91,23 +91,26 @@ void add_network_options(CLI::App& app, confinement_cli& target) {
     constexpr std::pair<std::string_view, network_reach> words[] = {
         {"none", network_reach::none},
         {"loopback", network_reach::loopback},
-        {"all", network_reach::all}};
+        {"host", network_reach::host_network}};
     target.hosts = {};
     target.reach = network_reach::hosts;
+    if (given == "all") return target.hosts.add(given);
     if (given.starts_with(allow)) return target.hosts.add(given.substr(allow.size()));
     const auto* const found =
         std::ranges::find(words, given, [](const auto& word) { return word.first; });
     if (found == std::end(words))
       return fit(given, shown_characters_max) +
-             " is not one of: none, loopback, all, allow:HOST[:PORT],…";
+             " is not one of: none, loopback, allow:HOST[:PORT],…, all, host";
     target.reach = found->second;
     return {};
   };
-  app.add_option("--network",
-                 "Let commands reach none, loopback (one of their own; the default where the "
-                 "system has it), the hosts of a list (allow:HOST[:PORT],… or a set as @npm; see "
-                 "docs/network.md), or all (the network)")
-      ->type_name("{none,loopback,allow:HOSTS,all}")
+  app.add_option(
+         "--network",
+         "Let commands reach none, loopback (one of their own; the default where the "
+         "system has it), the hosts of a list (allow:HOST[:PORT],… or a set as @npm; see "
+         "docs/network.md), all (the Internet, but no service of this machine or of private "
+         "networks), or host (whatever this machine reaches)")
+      ->type_name("{none,loopback,allow:HOSTS,all,host}")
       ->check(CLI::Validator(read, ""));
   app.add_option("--egress-proxy", target.egress_proxy,
                  "Use this proxy to reach the hosts of --network allow:")

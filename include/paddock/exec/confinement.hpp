@@ -74,10 +74,12 @@ enum class network_reach : std::uint8_t {
   /// checks each connection and relays it. Needs no variable, certificate or program inside. A
   /// command is refused where this cannot be had, if the layer `network` is required.
   hosts,
-  all, ///< wherever those of this process lead; the layer `network` is off
+  /// Wherever those of this process lead, also to services of this machine; the layer `network` is
+  /// off. For all of the Internet without them: `hosts`, with "all" as the list.
+  host_network,
 };
 
-/// "none", "loopback", "hosts", "all".
+/// "none", "loopback", "hosts", "host".
 [[nodiscard]] std::string_view wire_name(network_reach reach) noexcept;
 
 /// How long what a command leaves in its /tmp, /var/tmp and home directory is there.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec/helper/loopback_listeners.hpp"
 
+#include "exec/helper/loopback_redirect.hpp"
 #include "exec/helper/policy/helper.hpp"
 #include "exec/helper/policy/text.hpp"
 #include "exec/protocol/exec_protocol.hpp"
@@ -39,6 +40,13 @@ int listen_at(int type, unsigned port) {
 int send_listener(int channel, int type, unsigned port) {
   const int fd = listen_at(type, port);
   if (fd < 0) return errno;
+  if (port == 0) {
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    int failed = ::syscall(SYS_getsockname, fd, &at, &size) == 0 ? 0 : errno;
+    if (failed == 0) failed = redirect_connections(at.sin_port);
+    if (failed != 0) return failed;
+  }
   const sys::loopback_answer answer{0, sys::loopback_part::listener};
   return send_with_descriptor(channel, &answer, sizeof answer, fd);
 }
@@ -85,7 +93,7 @@ int send_listeners(int channel, const char* ports) {
   int failed = send_listener(channel, SOCK_DGRAM, port_of_names);
   unsigned long port = 0;
   while (failed == 0 && *ports != '\0') {
-    if (!read_number(ports, port) || port == 0 || port > UINT16_MAX) return EINVAL;
+    if (!read_number(ports, port) || port > UINT16_MAX) return EINVAL;
     if (*ports == ',') ++ports;
     failed = send_listener(channel, SOCK_STREAM, static_cast<unsigned>(port));
   }

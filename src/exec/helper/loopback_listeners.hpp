@@ -9,7 +9,7 @@ namespace paddock::exec {
 /// Makes every IPv4 address one of this namespace. 0 or an errno.
 int answer_for_all_addresses();
 /// Sends a listening socket for each port of the list ("22,80,443") to the channel, and before them
-/// one that takes questions for names. 0 or an errno.
+/// one that takes questions for names; 0 stands for all ports. 0 or an errno.
 int send_listeners(int channel, const char* ports);
 
 } // namespace paddock::exec

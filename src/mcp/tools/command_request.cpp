@@ -164,7 +164,7 @@ void adapt_to_network(command& run) {
     }
   };
   if (run.confinement.wanted(confinement_layer::network) == demand::off ||
-      run.confinement.reach == network_reach::all)
+      run.confinement.reach == network_reach::host_network)
     return;
   if (run.confinement.reach == network_reach::hosts) // a refused host stays refused
     return add({"npm_config_update_notifier=false", "npm_config_fetch_retry_mintimeout=100",
@@ -191,7 +191,9 @@ std::optional<tool_result> prepare_command(const workspace_state& state, const c
 std::string shown_hosts(const host_list& hosts) {
   constexpr std::size_t bytes_max = 300;
   const std::string all = hosts.text();
-  return all.size() <= bytes_max ? all : all.substr(0, all.rfind(',', bytes_max)) + " and others";
+  if (all == "all") return "the Internet (TCP)";
+  return "of the network, " +
+         (all.size() <= bytes_max ? all : all.substr(0, all.rfind(',', bytes_max)) + " and others");
 }
 
 /// Short, because every model reads it: what programs usually have and these have not.
@@ -205,7 +207,7 @@ std::string surroundings_of_commands(const workspace_options& options) {
   if (reaches_all)
     words += "the network";
   else if (policy.reach == network_reach::hosts)
-    words += "a loopback of its own and, of the network, " + shown_hosts(policy.hosts);
+    words += "a loopback of its own and " + shown_hosts(policy.hosts);
   else
     words += policy.reach == network_reach::loopback ? "no network but a loopback of its own"
                                                      : "no network";
