@@ -115,6 +115,18 @@ recording store::before_command(std::string_view tool, std::string_view command_
   return recording(std::move(state));
 }
 
+void recording::note_network(std::string_view said) {
+  if (!state_) return;
+  store::impl& in = *state_->of->impl_;
+  const store::impl::guard held(in);
+  if (!held.ready()) return;
+  journal_record record = operation_of(state_->by, now_ms());
+  record.tool = network_events;
+  record.command = std::string(said) + " (" + state_->by.command + ")";
+  record.number = in.last_number + 1;
+  if (in.log.append(record, in.journal_room(store::impl::kept_for::all))) ++in.last_number;
+}
+
 std::string recording::lost() const {
   return state_ ? state_->failure : std::string();
 }

@@ -16,7 +16,9 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import network_world  # noqa: E402
+from programs import Page, Server  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 ALLOWED = "code.example.org,*.example.net,code.example.org:9000"
@@ -661,7 +663,7 @@ open('end', 'w').close()
                     {"method": "tools/call", "params": {"name": "exec", "arguments": {
                         "script": "curl -sS http://code.example.org/bytes/10 http://other.example.org/"}}}]
         with subprocess.Popen([os.environ["PADDOCK_MCP"], "--workspace", self.workspace, "--tools", "coding", "--audit", audit,
-                               "--network", "allow:code.example.org"],
+                               "--network", "allow:code.example.org", "--history", folder + "/history"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as server:
             answers = []
             for number, request in enumerate(requests):
@@ -675,6 +677,22 @@ open('end', 'w').close()
         lines = [json.loads(line) for line in pathlib.Path(audit).read_text().splitlines()]
         events = [(line["network"]["host"], line["network"]["outcome"]) for line in lines if "network" in line]
         self.assertEqual([("code.example.org", "connected"), ("code.example.org", "ended"), ("other.example.org", "nameRefused")], sorted(events))
+        # A person's list has it, too.
+        page = Page(self.workspace, folder + "/history")
+        self.addCleanup(page.close)
+        events = json.loads(page.ask("GET", "api/events"))["events"]
+        self.assertEqual(["reached code.example.org:80; refused other.example.org (curl -sS http://code.example.org/bytes/10 "
+                          "http://other.example.org/)"], [event["command"] for event in events if event.get("tool") == "network"])
+
+    def test_a_connection_is_of_the_command_that_began_it(self):
+        """Though its end comes while the next one runs."""
+        server = Server(self.workspace, "--network", "allow:*.silent.example.net:9000", environment=environment)
+        connect = "python3 -c 'import socket; s = socket.socket(); s.{}connect_ex((socket.gethostbyname(\"{}.silent.example.net\"), 9000)); {}'"
+        with server:
+            server.call("exec", script=connect.format("setblocking(False); s.", "one", ""))
+            told = json.dumps(server.call("exec", script=connect.format("", "other", "s.recv(1)")))
+        self.assertIn("cannot resolve other.silent.example.net:9000", told)
+        self.assertNotIn("one.silent.example.net", told)
 
     def test_where_there_is_no_namespace(self):
         if os.geteuid() != 0 or run("setpriv", "--version").returncode != 0:

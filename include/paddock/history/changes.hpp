@@ -206,6 +206,9 @@ struct event {
 /// The tool of a change by a person's undo, whose author is `other`.
 inline constexpr std::string_view persons_undo = "undo";
 
+/// The tool of an event about what a command of the agent reached or was refused.
+inline constexpr std::string_view network_events = "network";
+
 struct store_state {
   bool is_reading = false; ///< the first reading is not at its end
   std::uint64_t files_read = 0, files = 0;

@@ -109,6 +109,9 @@ public:
   /// changes there are attributed to others, if it was there before all commands that still run.
   std::string finish(command_reach reach = command_reach::anywhere,
                      std::span<const std::string> read_only = {});
+  /// Of a command, before `finish`: what it reached outside, as an event of the tool
+  /// `network_events`, whose command says so with the line of this one behind it.
+  void note_network(std::string_view said);
   /// For a tool that changes files only through file.hpp, directory.hpp and change_set.hpp, from
   /// now on in this thread: changes that others make to the same files until `finish` stay theirs.
   void watch();

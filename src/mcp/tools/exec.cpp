@@ -21,6 +21,7 @@ struct request : command_request {
   shown_streams shown;
   history::command_reach reach = history::command_reach::anywhere;
   std::vector<std::string> read_only{}; ///< command_outcome::read_only
+  std::vector<network_event> network{}; ///< and its network
 };
 
 std::optional<tool_result> set_timeout(const limits& bounds, const call& c, request& r) {
@@ -154,6 +155,7 @@ tool_result run_prepared(workspace_state& state, call& c, request& r) {
                                      : history::command_reach::workspace;
   if (outcome) {
     r.read_only = outcome->read_only;
+    r.network = outcome->network;
     note_confinement(state, outcome->confinement);
   } else if (outcome.error().code == error_code::confinement_unavailable) {
     note_confinement(state, outcome.error().confinement);
@@ -182,6 +184,7 @@ tool_result exec(workspace_state& state, call& c) {
     return failure({error_code::cancelled, 0, "call"}, "exec");
   r.run.watches_links = state.options.history != nullptr;
   tool_result result = run_prepared(state, c, r);
+  note_network(recording, r.network);
   say_lost(result, recording.finish(r.reach, r.read_only));
   return result;
 }

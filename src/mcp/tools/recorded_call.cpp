@@ -11,7 +11,9 @@
 #include <paddock/text/unified_diff.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -152,6 +154,29 @@ history::recording record_command(workspace_state& state, call& c, std::string_v
   auto recording = store->before_command(tool, command_line_of(c), bounds);
   run.lock = recording.lock();
   return recording;
+}
+
+void note_network(history::recording& of, const std::vector<network_event>& events) {
+  constexpr std::size_t hosts_max = 10;
+  std::array<std::set<std::string>, 3> hosts; // reached, refused, without an answer
+  for (const network_event& each : events) {
+    using enum network_event::outcome;
+    const bool is_silent =
+        each.what == not_found || each.what == unreachable || each.what == gateway_ended;
+    const std::string port = each.port == 0 ? "" : ":" + std::to_string(each.port);
+    hosts[each.what <= ended ? 0 : is_silent ? 2 : 1].insert(each.host + port);
+  }
+  constexpr std::array words{"reached ", "refused ", "no answer from "};
+  std::string said;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    std::size_t left = hosts_max;
+    for (const std::string& each : hosts[i]) {
+      if (left == hosts_max) said.append(said.empty() ? "" : "; ").append(words[i]);
+      said.append(left == hosts_max ? "" : ", ").append(left == 0 ? "others" : each);
+      if (left-- == 0) break;
+    }
+  }
+  if (!said.empty()) of.note_network(said);
 }
 
 void say_lost(tool_result& in, std::string_view lost) {

@@ -7,6 +7,7 @@
 #include "mcp/tools/process_socket.hpp"
 
 #include <paddock/base/work_bounds.hpp>
+#include <paddock/exec/network_event.hpp>
 #include <paddock/exec/process.hpp>
 #include <paddock/history/history.hpp>
 #include <paddock/mcp/json.hpp>
@@ -77,6 +78,9 @@ private:
   int free_; ///< below zero where cancelled calls did not wait
 };
 
+/// Puts down which hosts a command reached, and which it was refused.
+void note_network(history::recording& of, const std::vector<network_event>& events);
+
 /// What processes change, in the history of the workspace: theirs, for as long as they run.
 /// Thread-safe.
 class process_changes {
@@ -89,9 +93,11 @@ public:
   /// every call of a tool that changes or recalls something: what that does is not theirs.
   void settle() {
     const std::lock_guard until_put_down(settling_); // by whoever has seen the end first
-    for (entry& each : take_ended())
-      (void)each.begun.finish(history::command_reach::anywhere,
-                              each.of.status().outcome->read_only);
+    for (entry& each : take_ended()) {
+      const auto outcome = each.of.status().outcome;
+      note_network(each.begun, outcome->network);
+      (void)each.begun.finish(history::command_reach::anywhere, outcome->read_only);
+    }
   }
 
 private:

@@ -18,8 +18,9 @@ function moment(time) {
 export const when = (time) =>
   element("time", { dateTime: new Date(time).toISOString(), title: said(time, { dateStyle: "full", timeStyle: "medium" }) }, moment(time));
 
-/** A tool by its name, a command by its line, a person who has undone something, or not by an agent. */
+/** A tool by its name, a command by its line or the hosts it reached and was refused, a person who has undone something, or not by an agent. */
 export function whoDid({ by, tool, command }) {
+  if (tool === "network") return `${text("network")}: ${command}`;
   if (by === "exec") return command ? `$ ${command.length > 80 ? `${command.slice(0, 79)}…` : command}` : text("exec");
   if (by === "other") return text(tool === "undo" ? "byUndo" : "other");
   return tool ?? text("tool");
