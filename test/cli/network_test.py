@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Commands that reach hosts by name: real clients against real servers in a network namespace of their own, and attacks, which
 are judged by a capture of what arrives there."""
+import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -13,6 +15,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
@@ -81,6 +84,16 @@ class World:
         return seen
 
 
+    def start(self, test, *command, until):
+        """A server of another program there, which has written a line with `until` when it listens."""
+        server = subprocess.Popen(["nsenter", f"--net=/proc/{self.process.pid}/ns/net", *command], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+        test.addCleanup(server.communicate)
+        test.addCleanup(server.kill)
+        said = iter(server.stdout.readline, "")
+        test.assertTrue(any(until in line for line in said), command)
+
+
 def make_certificate(folder):
     names = ",".join("DNS:" + name for name in network_world.HOSTS)
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "9",
@@ -125,15 +138,19 @@ class Network(unittest.TestCase):
 class Clients(Network):
     """Each works with the list, and ends soon without it, with a word that names the host."""
 
-    def check(self, command, expected, host="code.example.org"):
-        if shutil.which(command[0], path="/usr/local/bin:/usr/bin:/bin") is None:
-            self.skipTest(command[0] + " is not installed")
-        done = self.inside(*command)
+    def need(self, *programs):
+        for program in programs:
+            if shutil.which(program, path="/usr/local/bin:/usr/bin:/bin:/usr/sbin") is None:
+                self.skipTest(program + " is not installed")
+
+    def check(self, command, expected, host="code.example.org", options=(), allowed=ALLOWED):
+        self.need(command[0])
+        done = self.inside(*command, options=options, allowed=allowed)
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertIn(expected, done.stdout + done.stderr)
         self.assertTrue(world.take()["connections"])
         self.setUp()
-        refused = self.inside(*command, allowed="elsewhere.example.org")
+        refused = self.inside(*command, options=options, allowed="elsewhere.example.org")
         self.assertNotEqual(0, refused.returncode, refused.stdout)
         self.assertIn(f"network: refused: {host};", refused.stderr)
         self.assertEqual([], world.take()["packets"])
@@ -204,6 +221,112 @@ class Clients(Network):
         script = GREETING + ("s = to('code.example.org', 80); s.sendall(b'GET /ws HTTP/1.1\\r\\nHost: code.example.org\\r\\nConnection: Upgrade"
                              "\\r\\nUpgrade: websocket\\r\\n\\r\\n'); head = s.recv(4096); s.sendall(b'\\x81\\x05frame'); print(s.recv(99))")
         self.check(["python3", "-c", script], "frame")
+
+    def test_node_websocket(self):
+        self.need("node")
+        if run("node", "--experimental-websocket", "-e", "WebSocket", env=environment).returncode != 0:
+            self.skipTest("this node has no WebSocket")
+        for scheme in ("ws", "wss"):
+            self.check(["sh", "-c", "NODE_EXTRA_CA_CERTS=ca.pem exec node --experimental-websocket -e \"const s = new WebSocket("
+                        f"'{scheme}://code.example.org/ws'); s.onmessage = m => {{ console.log(m.data); process.exit() }};"
+                        "s.onerror = e => { console.log(e.message); process.exit(1) }\""], "hello")
+
+    def test_curl_with_http2(self):
+        self.need("node", "curl")
+        world.start(self, "node", "-e", "const fs = require('fs'); require('http2').createSecureServer({key: fs.readFileSync"
+                    f"('{folder}/key.pem'), cert: fs.readFileSync('{folder}/certificate.pem')}}, (_, answer) => answer.end('a page'))"
+                    ".listen(443, '11.0.0.13', () => console.log('ready'))", until="ready")
+        self.check(["curl", "-sS", "--http2", "--cacert", "ca.pem", "-w", " by %{http_version}", "https://h2.example.net/"], "a page by 2",
+                   "h2.example.net")
+
+    def serve_ssh(self):
+        """A server of git by SSH at ports 22 and 443."""
+        self.need("sshd", "ssh", "git")
+        if os.environ["AS_ROOT"] != "1":
+            self.skipTest("sshd needs root")
+        os.makedirs("/run/sshd", exist_ok=True)
+        shutil.rmtree(folder + "/ssh", ignore_errors=True)
+        os.mkdir(folder + "/ssh")
+        for key in ("host", "client"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/ssh/{key}"], check=True)
+        pathlib.Path(folder, "ssh/config").write_text(
+            f"ListenAddress 11.0.0.14:22\nListenAddress 11.0.0.14:443\nHostKey {folder}/ssh/host\nStrictModes no\nUsePAM no\n"
+            f"AuthorizedKeysFile {folder}/ssh/client.pub\nPermitRootLogin prohibit-password\nPidFile none\n")
+        subprocess.run("git init -q x && git -C x -c user.name=a -c user.email=a commit -q --allow-empty -m one", shell=True, check=True,
+                       cwd=folder + "/ssh", env=environment)
+        world.start(self, shutil.which("sshd", path="/usr/sbin:/usr/bin"), "-D", "-e", "-f", folder + "/ssh/config",
+                    until="listening on 11.0.0.14 port 443")
+
+    def clone_by_ssh(self, port):
+        key = pathlib.Path(folder, "ssh/client").read_text()
+        ssh = "ssh -F none -i key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes -o ConnectTimeout=10"
+        return ["sh", "-c", f"umask 077; echo '{key}' >key; GIT_SSH_COMMAND='{ssh}' exec git clone ssh://root@ssh.example.net:{port}"
+                f"{folder}/ssh/x copy"]
+
+    def test_git_by_ssh(self):
+        self.serve_ssh()
+        self.check(self.clone_by_ssh(22), "Cloning", "ssh.example.net", allowed="ssh.example.net:22")
+        self.setUp()
+        self.check(self.clone_by_ssh(443), "Cloning", "ssh.example.net", allowed="ssh://ssh.example.net:443")
+        self.setUp()
+        done = self.inside(*self.clone_by_ssh(443), allowed="ssh.example.net")
+        self.assertIn("the TLS greeting has to name the host: ssh.example.net:443", done.stderr)
+        self.assertEqual([], world.take()["connections"])
+
+    def test_cargo(self):
+        cargo = next((path for path in [run("rustup", "which", "cargo").stdout.strip() if shutil.which("rustup") else "",
+                                        shutil.which("cargo", path="/usr/bin")] if path), None)
+        if cargo is None:
+            self.skipTest("cargo is not installed")
+        if tuple(map(int, run(cargo, "--version").stdout.split()[1].split(".")[:2])) < (1, 68):
+            self.skipTest("this cargo knows no sparse index")
+        crate = folder + "/thing-1.0.0"
+        os.makedirs(crate + "/src", exist_ok=True)
+        pathlib.Path(crate, "Cargo.toml").write_text('[package]\nname = "thing"\nversion = "1.0.0"\n')
+        pathlib.Path(crate, "src/lib.rs").write_text("")
+        packed = subprocess.run(["tar", "-C", folder, "-cz", "thing-1.0.0"], check=True, capture_output=True).stdout
+        self.serve("crates/thing/1.0.0/download", packed)
+        self.serve("index/config.json", json.dumps({"dl": "http://code.example.org/crates"}))
+        self.serve("index/th/in/thing", json.dumps({"name": "thing", "vers": "1.0.0", "deps": [], "features": {}, "yanked": False,
+                                                    "cksum": hashlib.sha256(packed).hexdigest()}))
+        script = """
+mkdir -p src .cargo; : >src/lib.rs
+printf '[package]\nname = "own"\nversion = "1.0.0"\n[dependencies]\nthing = "1"\n' >Cargo.toml
+printf '[source.crates-io]\nreplace-with = "here"\n[source.here]\nregistry = "sparse+http://code.example.org/index/"\n' >.cargo/config.toml
+"""
+        bin = os.path.dirname(cargo)
+        self.check(["sh", "-c", script + f"PATH={bin}:$PATH cargo fetch"], "Downloaded thing",
+                   options=[] if bin == "/usr/bin" else ["--read", os.path.dirname(bin)])
+
+    def test_go(self):
+        self.need("go")
+        self.serve("goproxy/example.com/thing/@v/v1.0.0.info", '{"Version": "v1.0.0", "Time": "2024-01-01T00:00:00Z"}')
+        self.serve("goproxy/example.com/thing/@v/v1.0.0.mod", "module example.com/thing\n")
+        with zipfile.ZipFile(folder + "/www/goproxy/example.com/thing/@v/v1.0.0.zip", "w") as packed:
+            packed.writestr("example.com/thing@v1.0.0/go.mod", "module example.com/thing\n")
+        self.check(["sh", "-c", "go mod init own && GOFLAGS=-mod=mod GOSUMDB=off GOPROXY=http://code.example.org/goproxy "
+                    "go mod download -x example.com/thing@v1.0.0"], "v1.0.0.zip: 200 OK")
+
+    def test_apt(self):
+        """Reads a signed repository and fetches a package of it."""
+        self.need("apt-get", "apt-ftparchive", "dpkg-deb", "gpg")
+        debian = pathlib.Path(folder, "www/debian")
+        shutil.rmtree(debian, ignore_errors=True)
+        (debian / "thing/DEBIAN").mkdir(parents=True)
+        (debian / "thing/DEBIAN/control").write_text("Package: thing\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n")
+        subprocess.run("""dpkg-deb --build thing thing_1_all.deb && rm -r thing && apt-ftparchive packages . >Packages &&
+            apt-ftparchive release . >../Release && mv ../Release . && export GNUPGHOME=$(mktemp -d) &&
+            gpg --batch --passphrase '' --quick-generate-key a@example.org default default never &&
+            gpg --batch --clearsign -o InRelease Release && gpg --batch --export >key.gpg && gpgconf --kill all""",
+                       shell=True, check=True, cwd=debian, env=environment, capture_output=True, timeout=60)
+        key = base64.b64encode((debian / "key.gpg").read_bytes()).decode()
+        self.check(["sh", "-c", f"echo {key} | base64 -d >key.gpg; mkdir -p a/lists/partial a/cache/archives/partial; : >a/status;"
+                    "echo \"deb [signed-by=$PWD/key.gpg] http://code.example.org/debian ./\" >a/list;"
+                    "echo 'APT::Sandbox::User \"root\"; Acquire::Retries \"0\"; Acquire::http::Timeout \"10\";"
+                    "Dir::State::status \"'$PWD'/a/status\"; Dir::State \"'$PWD'/a\"; Dir::Cache \"'$PWD'/a/cache\";"
+                    "Dir::Etc::sourcelist \"'$PWD'/a/list\"; Dir::Etc::sourceparts \"-\";' >conf;"
+                    "export APT_CONFIG=$PWD/conf; apt-get update -o APT::Update::Error-Mode=any && apt-get download thing && ls *.deb"],
+                   "thing_1_all.deb")
 
     def test_another_protocol_at_a_listed_port(self):
         self.check(["python3", "-c", GREETING + "print(send('code.example.org', b'anything', 9000))"], "anything")

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The Internet, as far as a test needs it: names, servers and a capture of every packet that arrives, in a network namespace
 of its own at the other end of a cable. Started by network_test.py; answers lines on its standard input."""
+import base64
+import hashlib
 import http.server
 import json
 import os
@@ -34,6 +36,7 @@ HOSTS = {
     "both.example.org": "11.0.0.11 11.0.0.10",  # the first refuses port 9000
 }
 SERVED = {"11.0.0.10", "11.0.0.11", "11.0.0.12", RESOLVER}
+OTHERS = {"11.0.0.13", "11.0.0.14"}
 seen = {"requests": [], "names": [], "greetings": [], "swallowed": []}
 
 
@@ -75,7 +78,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.send_response(101)
             self.send_header("Upgrade", "websocket")
             self.send_header("Connection", "Upgrade")
+            key = self.headers.get("Sec-WebSocket-Key")
+            if key:
+                sum = hashlib.sha1(key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+                self.send_header("Sec-WebSocket-Accept", base64.b64encode(sum).decode())
             self.end_headers()
+            if key: self.wfile.write(b"\x81\x05hello")
             self.close_connection = True
             while data := self.request.recv(4096):
                 self.wfile.write(data)
@@ -128,11 +136,12 @@ def serve_http(folder):
         return Handler(*arguments, directory=folder + "/www")
     for port in (80, 8080):
         threading.Thread(target=Server(("", port), handler).serve_forever, daemon=True).start()
-    secure = TlsServer(("", 443), handler)
-    secure.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    secure.context.load_cert_chain(folder + "/certificate.pem", folder + "/key.pem")
-    secure.context.sni_callback = lambda _, name, __: seen["greetings"].append(name)
-    threading.Thread(target=secure.serve_forever, daemon=True).start()
+    for address in SERVED:
+        secure = TlsServer((address, 443), handler)
+        secure.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        secure.context.load_cert_chain(folder + "/certificate.pem", folder + "/key.pem")
+        secure.context.sni_callback = lambda _, name, __: seen["greetings"].append(name)
+        threading.Thread(target=secure.serve_forever, daemon=True).start()
 
 
 def serve_echo():
@@ -196,7 +205,7 @@ def main(folder):
     for command in (["addr", "add", "11.0.1.2/24", "dev", "w0"], ["link", "set", "w0", "up"], ["link", "set", "lo", "up"],
                     ["route", "add", "default", "via", MACHINE]):
         subprocess.run(["ip", *command], check=True)
-    for address in SERVED:
+    for address in SERVED | OTHERS:
         subprocess.run(["ip", "addr", "add", address + "/32", "dev", "lo"], check=True)
     capture = Capture("w0")
     for serve in (serve_names, serve_sink, serve_echo):
