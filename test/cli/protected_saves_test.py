@@ -72,7 +72,7 @@ def by_new_parent(place):
     by_rename(place)
 
 
-FILES = [".envrc", ".git/config", ".git/hooks/x", ".env", ".vscode/tasks.json", "deep/folder/.env"]
+FILES = [".envrc", ".git/config", ".git/hooks/x", ".env", ".vscode/tasks.json", "deep/folder/.env", "dots/zshrc"]
 IN_FOLDER = [each for each in FILES if each not in (".envrc", ".env")]
 ROWS = [*itertools.product(FILES, [by_rename, by_creation, by_backup]), *itertools.product(IN_FOLDER, [by_parent, by_new_parent]),
         (".git/config", by_git)]
@@ -92,6 +92,7 @@ class Saves(unittest.TestCase):
             if each != ".git/config":
                 (workspace / each).write_text("old\n")
         (workspace / "plain").write_text("old\n")
+        (workspace / ".zshrc").symlink_to("dots/zshrc")
         for each in ("begun", "saved"):
             os.mkfifo(workspace / each)
         server = Server(workspace, "--protect", ".env=hidden", XDG_STATE_HOME=str(self.folder / "state"))

@@ -51,12 +51,23 @@ int protection::hold(const char* workspace, const visible_paths& visible, int co
   top_ = ::open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (top_ < 0 || root_ < 0) return errno;
   watch(top_);
-  trail way(top_);
-  const int failed =
-      for_each([&](const char* entry, std::uint32_t i) { return hold_one(entry, i, way); });
+  const int failed = hold_all();
   // The command gets copies of these mounts, to which what is mounted later spreads.
   is_held_ = failed == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_SHARED, nullptr) == 0;
   return failed;
+}
+
+/// The first time until one fails; then what was replaced, each as far as it can be.
+int protection::hold_all() {
+  trail way(top_);
+  return for_each([&](const char* entry, std::uint32_t i) {
+    if (!is_held_) return hold_one(entry, i, way);
+    if (is_replaced(entry, i))
+      (void)hold_one(entry, i, way);
+    else if (kind_of(entry) == exec_entry::read_only_link)
+      (void)keep_target(path_of(entry));
+    return 0;
+  });
 }
 
 /// Lets SIGIO come whenever an entry of the directory appears. Not inotify: closing that takes the
@@ -70,16 +81,15 @@ void protection::watch(int directory) const {
 }
 
 void protection::hold_again() {
-  if (!is_held_) return;
-  trail way(top_);
-  (void)for_each([&](const char* entry, std::uint32_t i) {
-    note& about = notes_[i];
-    const int top = entry[1] == '/' ? root_ : top_;
-    if (!about.mounted || look_at(top, path_of(entry)) != place::plain) return 0;
-    about.replaced = true;
-    (void)hold_one(entry, i, way); // whatever cannot be, the others are to be
-    return 0;
-  });
+  if (is_held_) (void)hold_all();
+}
+
+/// What was not there before is moved aside at the end, and left to the command until then.
+bool protection::is_replaced(const char* entry, std::uint32_t index) const {
+  note& about = notes_[index];
+  const int top = entry[1] == '/' ? root_ : top_;
+  if (!about.mounted || look_at(top, path_of(entry)) != place::plain) return false;
+  return about.replaced = true;
 }
 
 int protection::hold_one(const char* entry, std::uint32_t index, trail& way) {
@@ -198,6 +208,7 @@ int protection::keep_target(const char* path) {
   char target[PATH_MAX];
   if (canonical_name(link, kind_wanted::anything, keep_each, target) != 0) return on_the_way.failed;
   if (std::strcmp(target, workspace_) == 0 || !is_within(target, workspace_)) return 0;
+  if (::access(target, W_OK) != 0 && errno == EROFS) return 0;
   const int entry = ::open(target, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (entry < 0) return errno;
   const int failed = bind(entry, mount_read_only);
@@ -208,7 +219,11 @@ int protection::keep_target(const char* path) {
 int protection::keep_in_place(const char* path) {
   const int entry = ::open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (entry < 0) return errno;
-  const int failed = is_mount(entry) ? 0 : bind(entry, 0);
+  int failed = 0;
+  if (!is_mount(entry)) {
+    failed = bind(entry, 0);
+    watch(entry);
+  }
   ::close(entry);
   return failed;
 }

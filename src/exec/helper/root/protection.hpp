@@ -81,7 +81,9 @@ private:
   void note_absence(int workspace, const char* entry, note& about);
   void hold_directory(int workspace, const char* path, note& about);
   int keep_open(int directory);
+  int hold_all();
   int hold_one(const char* entry, std::uint32_t index, trail& way);
+  bool is_replaced(const char* entry, std::uint32_t index) const;
   int hold_at(const resolved_entry& at, const char* entry, std::uint32_t index, trail& way);
   int give_copy(const resolved_entry& at, std::uint32_t index);
   void watch(int directory) const;
