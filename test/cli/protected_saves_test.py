@@ -29,6 +29,26 @@ echo "got in $n times"
 for each in 'rm -f "$0"' 'mv "$0" "$0.x"' 'ln -f plain "$0"' ': > "$0"' 'rm -rf "${{0%/*}}"'; do sh -c "$each" "{name}" 2>/dev/null; done
 {attempt} && echo "got in at last"; true
 """
+# Says for each number of a save how often it got in before it was refused.
+SPIN = r"""
+import os
+answers = open("saved", "w")
+print("begun", file=answers, flush=True)
+number, writes = None, 0
+while True:
+    try:
+        now = open(".envrc").readline()
+        file = os.open(".envrc", os.O_WRONLY | os.O_APPEND)
+        os.write(file, b"evil\n")
+        os.close(file)
+        writes += 1
+    except FileNotFoundError:
+        pass
+    except OSError:
+        if now != number:
+            print(writes, file=answers, flush=True)
+            number, writes = now, 0
+"""
 CHANGE = '(echo evil >> "{name}")'
 READ = 'grep -q person "{name}"'
 
@@ -136,6 +156,25 @@ class Saves(unittest.TestCase):
                 self.assertIn("person", text)
                 self.assertEqual(text.count("evil"), 0 if name.endswith(".env") else tries)
                 server.close()
+
+    def test_races(self):
+        """Who waits for it gets into a save before it is protected again, and never after that."""
+        saves = 200 // STEP
+        workspace, server = self.begin("races")
+        process = server.call("startProcess", command="python3", args=["-c", SPIN], waitMs=0)["process"]
+        got_in = 0
+        with (workspace / "saved").open() as answers:
+            self.assertEqual([answers.readline(), answers.readline()], ["begun\n", "0\n"])
+            for number in range(saves):
+                (workspace / "new").write_text(f"{number}\n")
+                (workspace / "new").replace(workspace / ".envrc")
+                writes = int(answers.readline())  # one of them may be to the old file: its protection goes just before it does
+                first, *others = (workspace / ".envrc").read_text().splitlines()
+                self.assertEqual((first, set(others) - {"evil"}), (str(number), set()))
+                self.assertLessEqual(len(others), writes)
+                got_in += bool(others)
+        print(f"a process that waits for it got into {got_in} of {saves} saves")
+        server.call("stopProcess", process=process)
 
     def test_the_control_is_not_protected(self):
         workspace, server = self.begin("control")
