@@ -34,6 +34,22 @@ void restore_planner::spare_git_objects() {
                                       "are not by an agent can need them"});
 }
 
+void restore_planner::keep_packs_whole() {
+  constexpr std::string_view begin = "objects/pack/pack-", end = ".pack";
+  for (auto at = chosen_.begin(); at != chosen_.end();) {
+    const std::string pack = at->substr(0, at->rfind('.')).append(end);
+    const auto found = at->find(begin) != at->npos && git_of_object(*at, has_) ? placed_.find(pack)
+                                                                               : placed_.end();
+    if (found == placed_.end() || chosen_.contains(pack) ||
+        found->second.wanted.same_as(found->second.present)) {
+      ++at;
+      continue;
+    }
+    leave(*at, "it stays as it is, as its pack does");
+    at = chosen_.erase(at);
+  }
+}
+
 void restore_planner::keep_what_is_seen_twice() {
   std::multimap<std::uint64_t, std::string> going; // by inode
   for (const std::string& path : chosen_)

@@ -49,6 +49,7 @@ restore_plan restore_planner::run() {
   for (const auto& [path, each] : placed_)
     choose(path, each);
   spare_git_objects();
+  keep_packs_whole();
   keep_what_is_seen_twice();
   give_up_lost();
   add_missing_parents();

@@ -62,6 +62,8 @@ private:
   /// Where others have worked in a repository since, what they have made may lead to objects that
   /// the agent has made. Those do no harm where nothing leads to them, so they stay.
   void spare_git_objects();
+  /// A pack and its index are of no use to git without each other.
+  void keep_packs_whole();
   /// While something moves directories about, one object is seen at two places. Where it is to stay
   /// at one of them it is not taken away at the other: there is nothing else of it.
   void keep_what_is_seen_twice();

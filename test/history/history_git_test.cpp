@@ -524,4 +524,22 @@ TEST_F(HistoryRepository, WhatIgnoreFilesNameIsHeldInARepository) {
   EXPECT_EQ(now(), before);
 }
 
+/// The old one was too large to be held: what git finds in the new one it finds after the restore.
+TEST_F(HistoryRepository, APackThatStaysKeepsItsIndex) {
+  make_repository();
+  shell("head -c 20000 /dev/urandom >large && git add large && git commit -qm large && git repack "
+        "-qad");
+  const std::string first = git("rev-parse main");
+  const auto store = begun({.file_bytes_max = 10'000});
+  auto recording = store->before_command("exec", "gc");
+  shell("echo 2 >a && git commit -qam second && git gc -q --prune=now");
+  EXPECT_NE(recording.finish(), "");
+  const auto back = store->restore({.to = store->state().start, .force = true});
+  ASSERT_THAT(back, IsOk());
+  EXPECT_FALSE(back->conflicts.empty());
+  EXPECT_EQ(git("rev-parse main"), first);
+  EXPECT_THAT(git("fsck"), testing::Not(testing::HasSubstr("failed")));
+  EXPECT_EQ(git("status --short"), "");
+}
+
 } // namespace
