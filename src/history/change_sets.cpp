@@ -68,6 +68,11 @@ void drop_agents_share(path_change& of) {
   of.before = of.at_checkpoint;
 }
 
+/// What could not be read just now may be another content: the one before is still to come back.
+bool is_back_at(const known_state& before, const known_state& now) {
+  return before.same_as(now) && (now.has_content() || !before.has_content());
+}
+
 /// To whom a step counts, and what the agent has met.
 void add_step(path_change& to, const transition& step, const journal_record& record,
               bool is_others) {
@@ -91,11 +96,8 @@ void add_step(path_change& to, const transition& step, const journal_record& rec
   // change any more. A restore that is taken back may lead there, too: that is the agent's.
   const bool is_taken_back = to.by_work && to.is_of_restore;
   to.by_work = to.by_work || !is_restore;
-  const bool is_restored = is_restore && !is_taken_back && to.at_checkpoint.same_as(step.after);
-  // What could not be read just now may be another content: the one before is still to come back.
-  const bool is_forgotten = to.before.has_content() && !step.after.has_content();
-  const bool is_back = !to.other_since && to.before.same_as(step.after) && !is_forgotten;
-  if (!is_restored && !is_back) return;
+  const bool is_restored = is_restore && !is_taken_back && is_back_at(to.at_checkpoint, step.after);
+  if (!is_restored && (to.other_since || !is_back_at(to.before, step.after))) return;
   if (is_restored) {
     to.by_other = to.other_since = to.is_theirs = false;
     to.by_server = {};

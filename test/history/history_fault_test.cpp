@@ -99,6 +99,29 @@ TEST_F(HistoryFault, AFailedLookAtTheAgentsWorkForgetsNoContent) {
   }
 }
 
+/// And while a person undoes it.
+TEST_F(HistoryFault, AFailedLookAtAPersonsUndoForgetsNoContent) {
+  for (std::size_t at = 1, failed = 1; failed != 0; ++at) {
+    shell("rm -f b");
+    write("a", "one");
+    const auto store = begun();
+    ASSERT_NE(store, nullptr);
+    auto recording = store->before_command("exec", "work");
+    shell("mv a b");
+    store->look();
+    test::injection injected({.at = at, .os_errno = EIO});
+    (void)store->restore({.to = store->state().start, .by = history::author::other});
+    injected.end();
+    failed = test::injection::failed();
+    shell("printf t >>a");
+    (void)recording.finish();
+    const auto back = store->restore({.to = store->state().start, .by = history::author::other});
+    ASSERT_THAT(back, IsOk()) << at;
+    EXPECT_TRUE(back->conflicts.empty()) << at << ' ' << back->conflicts.front().reason;
+    ASSERT_EQ(tree.content("ws/a"), "one") << at;
+  }
+}
+
 /// A content that could not be written is never said to be held, and is read again.
 TEST_F(HistoryFault, AShortFullDiskLosesNoContentInSilence) {
   const std::vector<std::string> names{"a", "b", "c", "d", "e", "f"};
