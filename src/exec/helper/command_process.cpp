@@ -216,7 +216,7 @@ void collect(shared_state& shared, pid_t command) {
   // What was signalled together with the command is not left over: let it end.
   const timespec pause{0, 2'000'000};
   for (int attempt = 0; attempt < 10 && ::kill(-1, 0) == 0; ++attempt) {
-    (void)!::sigtimedwait(&awaited, nullptr, &pause);
+    if (::sigtimedwait(&awaited, nullptr, &pause) == SIGIO) setup.entries.hold_again();
     collect(shared, command);
   }
   shared.leftovers = ::kill(-1, 0) == 0;
