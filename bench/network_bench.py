@@ -10,6 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test/cli"))
 os.environ.setdefault("PADDOCK", "build/tools/paddock")
 os.environ["PADDOCK"] = os.path.abspath(os.environ["PADDOCK"])
+os.environ.setdefault("PADDOCK_MCP", os.environ["PADDOCK"] + "-mcp")
 import network_test  # noqa: E402
 
 CONNECT = """
@@ -40,7 +41,11 @@ for s in all: s.recv(1000)
 print('open', flush=True)
 input()
 """
-INSIDE = [network_test.PADDOCK, "exec", "--network", "allow:code.example.org:80,code.example.org:9000", "--"]
+REACHES = ["allow:code.example.org:80,code.example.org:9000", "all"]
+
+
+def inside(reach):
+    return [network_test.PADDOCK, "exec", "--network", reach, "--"]
 
 
 def measure(script, *fence):
@@ -49,8 +54,8 @@ def measure(script, *fence):
     return float(done.stdout)
 
 
-def memory_of_many():
-    with subprocess.Popen([*INSIDE, "python3", "-c", MANY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+def memory_of_many(reach):
+    with subprocess.Popen([*inside(reach), "python3", "-c", MANY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           cwd=network_test.folder + "/w", env=network_test.environment) as running:
         assert running.stdout.readline() == "open\n"
         for process in pathlib.Path("/proc").glob("[0-9]*/task/*/children"):
@@ -66,11 +71,13 @@ def memory_of_many():
 def main():
     network_test.setUpModule()
     os.mkdir(network_test.folder + "/w")
-    outside, inside = measure(CONNECT), measure(CONNECT, *INSIDE)
-    print(f"a connection with one byte there and back: {outside * 1e6:.0f} us, inside {inside * 1e6:.0f} us")
-    outside, inside = measure(FETCH), measure(FETCH, *INSIDE)
-    print(f"bytes a second: {outside / 1e6:.0f} MB, inside {inside / 1e6:.0f} MB, ratio {inside / outside:.2f}")
-    memory_of_many()
+    for reach in REACHES:
+        print("--network", reach)
+        outside, fenced = measure(CONNECT), measure(CONNECT, *inside(reach))
+        print(f"a connection with one byte there and back: {outside * 1e6:.0f} us, inside {fenced * 1e6:.0f} us")
+        outside, fenced = measure(FETCH), measure(FETCH, *inside(reach))
+        print(f"bytes a second: {outside / 1e6:.0f} MB, inside {fenced / 1e6:.0f} MB, ratio {fenced / outside:.2f}")
+        memory_of_many(reach)
     network_test.unittest.doModuleCleanups()
 
 
