@@ -44,7 +44,8 @@ sentence sentence_for(outcome what) {
   case outcome::other_host:
     return {"refused, because the request named another host: ", ""};
   case outcome::not_tls:
-    return {"refused, because at port 443 the TLS greeting has to name the host: ", ""};
+    return {"refused, because at port 443 the TLS greeting has to name the host: ",
+            "; a person can list SSH there as ssh://HOST:443"};
   case outcome::bad_request:
     return {"refused an HTTP request: ", ""};
   case outcome::not_found:

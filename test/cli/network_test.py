@@ -829,6 +829,15 @@ open('end', 'w').close()
             for words in [*said, "run it as an ordinary user"]:
                 self.assertIn(words, done.stderr)
 
+    def test_where_there_may_be_no_namespace(self):
+        if os.geteuid() != 0 or run("setpriv", "--version").returncode != 0:
+            self.skipTest("root and setpriv are needed to take the right to make namespaces")
+        done = run("setpriv", "--bounding-set", "-sys_admin,-setfcap", "--inh-caps", "-sys_admin,-setfcap", PADDOCK, "exec", "--best-effort",
+                   "--network", "all", "--", "curl", "-sS", "http://code.example.org/", cwd=self.workspace, env=environment)
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("run it with --network host", done.stderr)
+        self.assertEqual([], world.take()["packets"])
+
     def test_unusable_lists(self):
         for allowed, said in {"": "is no host", "https://code.example.org": "is no host", "code.example.org:99999": "has no port",
                               "bücher.example": "is no host", "@nobody": "there is no set @nobody", "10.0.0.0/33": "is no host",

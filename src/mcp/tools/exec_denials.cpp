@@ -249,7 +249,9 @@ std::string network_words(const command_outcome& o, hint_reader reader) {
   std::string hint = "commands have none";
   if (met.reach == network_reach::loopback) hint += " but a loopback of their own";
   if (!met.no_loopback.empty()) hint += ", and loopback cannot be had (" + met.no_loopback + ")";
-  return hint + ": " + allowing(reader, "--network all");
+  // The Internet without this machine needs the same namespaces.
+  return hint + ": " +
+         allowing(reader, met.no_loopback.empty() ? "--network all" : "--network host");
 }
 
 } // namespace
