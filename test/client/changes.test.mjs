@@ -8,28 +8,13 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import test from "node:test";
 
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-
 import { atEnd } from "./at_end.mjs";
-import { officialClients } from "./clients.mjs";
-import { workspaceFor } from "./workspace.mjs";
+import { codingClient, workspaceFor } from "./workspace.mjs";
 
-/** A client of the coding set, which counts its calls and what they answered. */
-async function codingClient(t) {
-  const { path, command } = workspaceFor(t);
-  const client = officialClients[0][2]();
-  const env = { ...process.env, XDG_STATE_HOME: join(dirname(path), "state") };
-  await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding", "--exec", "off"], env, stderr: "inherit" }));
-  atEnd(t, () => client.close());
-  await client.listTools(); // the client then checks each result against the schema
-  const made = { path, calls: 0, told: 0 };
-  made.call = async (name, args) => {
-    const result = await client.callTool({ name, arguments: args });
-    made.calls += 1;
-    made.told += Buffer.byteLength(result.content[0].text);
-    return { failed: result.isError === true, ...JSON.parse(result.content[0].text) };
-  };
-  return made;
+/** A client that runs no commands. */
+function clientFor(t) {
+  const workspace = workspaceFor(t);
+  return codingClient(t, workspace, ["--exec", "off"], { ...process.env, XDG_STATE_HOME: join(dirname(workspace.path), "state") });
 }
 
 /** What Python prints; it reads the workspace as its current directory. */
@@ -46,7 +31,7 @@ function git(cwd, ...args) {
 }
 
 test("five edits of which one is ambiguous take three calls", { timeout: 60_000 }, async (t) => {
-  const { path, call, ...counted } = await codingClient(t);
+  const { path, call, ...counted } = await clientFor(t);
   const before = ["import os", "", "def one():", "    return 1", "", "def two():", "    return 1", "", "def three():", "    return 3", ""].join("\r\n");
   writeFileSync(join(path, "a.py"), before);
   let calls = 0;
@@ -74,7 +59,7 @@ test("five edits of which one is ambiguous take three calls", { timeout: 60_000 
 });
 
 test("40 KB are written by one call and answered by fewer than 300 bytes", { timeout: 60_000 }, async (t) => {
-  const made = await codingClient(t);
+  const made = await clientFor(t);
   const text = Array.from({ length: 1000 }, (_, i) => `${String(i).padStart(6, "0")} ${"é".repeat(16)}`).join("\n");
   assert.ok(Buffer.byteLength(text) >= 39_000);
   const done = await made.call("writeTextFile", { path: "large.txt", text });
@@ -84,7 +69,7 @@ test("40 KB are written by one call and answered by fewer than 300 bytes", { tim
 });
 
 test("a symbol in 16 files is renamed by two calls", { timeout: 60_000 }, async (t) => {
-  const made = await codingClient(t);
+  const made = await clientFor(t);
   for (let i = 0; i < 20; i += 1) {
     mkdirSync(join(made.path, `m${i % 4}`), { recursive: true });
     const uses = i < 16 ? `fetch_user(${i})\nx = fetch_user( fetch_user )\n` : "";
@@ -110,7 +95,7 @@ test("a symbol in 16 files is renamed by two calls", { timeout: 60_000 }, async 
 
 test("a patch of twelve files is applied by one call", { timeout: 60_000, skip: !hasGit && "git is not installed" }, async (t) => {
   for (const fault of [false, true]) {
-    const made = await codingClient(t);
+    const made = await clientFor(t);
     const model = `${made.path}-model`;
     atEnd(t, () => rmSync(model, { recursive: true, force: true }));
     mkdirSync(join(model, "src"), { recursive: true });

@@ -7,38 +7,25 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-
-import { atEnd } from "./at_end.mjs";
-import { officialClients } from "./clients.mjs";
-import { workspaceFor } from "./workspace.mjs";
+import { codingClient, workspaceFor } from "./workspace.mjs";
 
 const python = "/usr/bin/python3";
 const wait = { waitMs: 30_000 };
 
-/** A client of the coding set, and how to call a tool with it; null where commands cannot be confined. */
-async function codingClient(t) {
-  const { path, command } = workspaceFor(t);
-  const client = officialClients[0][2]();
-  const args = ["--workspace", path, "--tools", "coding"];
-  await client.connect(new StdioClientTransport({ command, args, stderr: "inherit" }));
-  atEnd(t, () => client.close());
-  await client.listTools(); // the client then checks each result against the schema
-  const call = async (name, asked) => {
-    const result = await client.callTool({ name, arguments: asked });
-    return { failed: result.isError === true, ...JSON.parse(result.content[0].text) };
-  };
-  const tried = await call("exec", { command: "true" });
+/** A client that runs commands; null where they cannot be confined. */
+async function clientFor(t) {
+  const made = await codingClient(t, workspaceFor(t));
+  const tried = await made.call("exec", { command: "true" });
   if (tried.error === "confinement_unavailable") return t.skip("this system cannot confine commands") ?? null;
   assert.equal(tried.failed, false, JSON.stringify(tried));
-  return { path, call };
+  return made;
 }
 
 const fetchOnce = (port) =>
   ["-c", `import urllib.request as r; print(r.urlopen("http://127.0.0.1:${port}/page.txt", timeout=20).read().decode())`];
 
 test("develop against a dev server", { timeout: 120_000 }, async (t) => {
-  const job = await codingClient(t);
+  const job = await clientFor(t);
   if (job === null) return;
   const { path, call } = job;
   const piped = await call("exec", { script: "printf 'b\\na\\n' | sort && echo done" });
@@ -66,7 +53,7 @@ test("develop against a dev server", { timeout: 120_000 }, async (t) => {
 });
 
 test("watch and stop", { timeout: 120_000 }, async (t) => {
-  const job = await codingClient(t);
+  const job = await clientFor(t);
   if (job === null) return;
   const { path, call } = job;
   const script = "echo watching; seen=; while :; do now=$(cat input 2>/dev/null); "
@@ -88,7 +75,7 @@ test("watch and stop", { timeout: 120_000 }, async (t) => {
 });
 
 test("an interpreter is talked to in a terminal", { timeout: 120_000 }, async (t) => {
-  const job = await codingClient(t);
+  const job = await clientFor(t);
   if (job === null) return;
   const { call } = job;
   if (!existsSync(python)) return t.skip(`there is no ${python}`);

@@ -7,11 +7,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import test from "node:test";
 
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-
-import { atEnd } from "./at_end.mjs";
-import { officialClients } from "./clients.mjs";
-import { workspaceFor } from "./workspace.mjs";
+import { codingClient, workspaceFor } from "./workspace.mjs";
 
 const has = (program) => spawnSync(program, ["--version"]).status === 0;
 const commit = ["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-a", "-m"];
@@ -34,14 +30,7 @@ async function job(t) {
   execFileSync("git", [...commit, "one"], { cwd: path, env });
   const copy = join(dirname(path), "copy");
   execFileSync("cp", ["-a", path, copy]);
-  const client = officialClients[0][2]();
-  await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding"], env, stderr: "inherit" }));
-  atEnd(t, () => client.close());
-  await client.listTools(); // the client then checks each result against the schema
-  const call = async (name, args = {}) => {
-    const result = await client.callTool({ name, arguments: args });
-    return { failed: result.isError === true, ...JSON.parse(result.content[0].text) };
-  };
+  const { call } = await codingClient(t, { path, command }, [], env);
   const difference = () => spawnSync("diff", ["-r", "--no-dereference", copy, path], { encoding: "utf8" }).stdout;
   return { path, call, difference };
 }

@@ -6,7 +6,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+
 import { atEnd } from "./at_end.mjs";
+import { officialClients } from "./clients.mjs";
 
 const server = process.env.PADDOCK_MCP;
 assert.ok(server, "PADDOCK_MCP names the program under test");
@@ -26,6 +29,22 @@ export function workspaceFor(test) {
   writeFileSync(join(path, "image.png"), png);
   writeFileSync(join(path, "document.pdf"), "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n");
   return { path, command: server, args: ["--workspace", path, "--exec", "confined"] };
+}
+
+/** A client of the coding set in a workspace: `call` gives the text of each answer, whether it failed, and counts. */
+export async function codingClient(test, { path, command }, options = [], env = process.env) {
+  const client = officialClients[0][2]();
+  await client.connect(new StdioClientTransport({ command, args: ["--workspace", path, "--tools", "coding", ...options], env, stderr: "inherit" }));
+  atEnd(test, () => client.close());
+  await client.listTools(); // the client then checks each result against the schema
+  const made = { path, calls: 0, told: 0 };
+  made.call = async (name, args = {}) => {
+    const result = await client.callTool({ name, arguments: args });
+    made.calls += 1;
+    made.told += Buffer.byteLength(result.content[0].text);
+    return { failed: result.isError === true, ...JSON.parse(result.content[0].text) };
+  };
+  return made;
 }
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
