@@ -4,21 +4,12 @@
 
 #include "support/files/canary.hpp"
 #include "support/matchers.hpp"
+#include "support/words.hpp"
 
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 #include <paddock/path/protected_names.hpp>
 #include <paddock/path/root.hpp>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <string>
-#include <vector>
 
 namespace paddock {
 namespace {
@@ -88,37 +79,15 @@ TEST_P(protected_names_test, other_spellings_that_a_file_system_takes_for_them) 
 TEST_P(protected_names_test, what_programs_outside_obey_cannot_be_changed) {
   const root r = open();
   const std::string before = test::describe_tree(canary.ws());
-  for (const char* path : {".git/config",
-                           ".git/hooks",
-                           ".git/hooks/pre-commit",
-                           ".git/hooks/new",
-                           ".git/commondir",
-                           ".git/config.worktree",
-                           ".GIT/Config",
-                           "./.git/../.git/config",
-                           ".vscode",
-                           ".vscode/tasks",
-                           ".vscode/new",
-                           ".envrc",
-                           ".gitmodules",
-                           ".mcp.json",
-                           "perstack.toml",
-                           "sub/perstack.toml",
-                           ".claude/settings.json",
-                           ".bashrc",
-                           ".agents/sys.skills",
-                           ".agents/sys.skills/s/SKILL.md",
-                           "plain/../.envrc",
-                           "sub/.git/config",
-                           "sub/.git/modules/m/config",
-                           "sub/.git/worktrees/w/config.worktree",
-                           "sub/.git/modules/m/n/hooks/post-checkout",
-                           "sub/.envrc",
-                           "sub/.vscode/new",
-                           "plain/.git/config",
-                           ".con\ufb01g/../.gitcon\ufb01g",
-                           ".envrc.",
-                           ".en\u200bvrc"})
+  for (const std::string& path :
+       test::words(".git/config .git/hooks .git/hooks/pre-commit .git/hooks/new .git/commondir "
+                   ".git/config.worktree .GIT/Config ./.git/../.git/config .vscode .vscode/tasks "
+                   ".vscode/new .envrc .gitmodules .mcp.json perstack.toml sub/perstack.toml "
+                   ".claude/settings.json .bashrc .agents/sys.skills "
+                   ".agents/sys.skills/s/SKILL.md plain/../.envrc sub/.git/config "
+                   "sub/.git/modules/m/config sub/.git/worktrees/w/config.worktree "
+                   "sub/.git/modules/m/n/hooks/post-checkout sub/.envrc sub/.vscode/new "
+                   "plain/.git/config .con\ufb01g/../.gitcon\ufb01g .envrc. .en\u200bvrc"))
     expect_of_changes(r, path, write_protected);
   EXPECT_EQ(before, test::describe_tree(canary.ws())); // and nothing was made on the way
 }

@@ -5,14 +5,10 @@
 #include "mcp/client/http/transfer/url.hpp"
 #include "mcp/protocol/header_value.hpp"
 #include "support/matchers.hpp"
+#include "support/words.hpp"
 #include "sys/special_address.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <arpa/inet.h>
-#include <string>
-#include <vector>
 
 namespace paddock::mcp {
 namespace {
@@ -32,98 +28,39 @@ sys::ip_address address(const std::string& text) {
 // --- addresses ----------------------------------------------------------------------------------
 
 TEST(address_policy, public_addresses) {
-  for (const char* text : {"1.1.1.1",
-                           "8.8.8.8",
-                           "9.255.255.255",
-                           "11.0.0.0",
-                           "100.63.255.255",
-                           "100.128.0.0",
-                           "126.255.255.255",
-                           "128.0.0.1",
-                           "169.253.255.255",
-                           "169.255.0.0",
-                           "172.15.255.255",
-                           "172.32.0.0",
-                           "191.255.255.255",
-                           "192.0.1.0",
-                           "192.0.3.0",
-                           "192.167.255.255",
-                           "192.169.0.0",
-                           "198.17.255.255",
-                           "198.20.0.0",
-                           "223.255.255.255",
-                           "2606:4700::1111",
-                           "2a00::1",
-                           "2001:200::1",
-                           "2001:4860:4860::8888",
-                           "2002:808:808::1",
-                           "64:ff9b::8.8.8.8",
-                           "::ffff:8.8.8.8",
-                           "::8.8.8.8",
-                           "2001:0:808:808:0:0:f7f7:f7f7"})
+  for (const std::string& text :
+       test::words("1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 "
+                   "126.255.255.255 128.0.0.1 169.253.255.255 169.255.0.0 172.15.255.255 "
+                   "172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 192.167.255.255 192.169.0.0 "
+                   "198.17.255.255 198.20.0.0 223.255.255.255 2606:4700::1111 2a00::1 "
+                   "2001:200::1 2001:4860:4860::8888 2002:808:808::1 64:ff9b::8.8.8.8 "
+                   "::ffff:8.8.8.8 ::8.8.8.8 2001:0:808:808:0:0:f7f7:f7f7"))
     EXPECT_THAT(sys::special_purpose_of(address(text)), IsEmpty()) << text;
 }
 
 TEST(address_policy, addresses_that_are_not_public) {
-  const struct {
-    const char* text;
-    const char* what;
-  } cases[] = {
-      {"0.0.0.0", "this network"},
-      {"0.0.0.1", "this network"},
-      {"10.0.0.1", "private"},
-      {"10.255.255.255", "private"},
-      {"100.64.0.0", "carrier"},
-      {"100.127.255.255", "carrier"},
-      {"127.0.0.1", "loopback"},
-      {"127.255.255.254", "loopback"},
-      {"169.254.169.254", "link-local"},
-      {"172.16.0.1", "private"},
-      {"172.31.255.255", "private"},
-      {"192.0.0.8", "protocol"},
-      {"192.0.2.1", "documentation"},
-      {"192.88.99.1", "6to4"},
-      {"192.168.0.1", "private"},
-      {"198.18.0.1", "benchmarks"},
-      {"198.19.255.255", "benchmarks"},
-      {"198.51.100.1", "documentation"},
-      {"203.0.113.1", "documentation"},
-      {"224.0.0.1", "multicast"},
-      {"239.255.255.255", "multicast"},
-      {"240.0.0.1", "reserved"},
-      {"255.255.255.255", "reserved"},
-      {"::", "unspecified"},
-      {"::1", "loopback"},
-      {"::2", "this network"},
-      {"fe80::1", "link-local"},
-      {"febf::1", "link-local"},
-      {"fec0::1", "site-local"},
-      {"fc00::1", "private"},
-      {"fd12:3456::1", "private"},
-      {"ff02::1", "multicast"},
-      {"2001:db8::1", "documentation"},
-      {"3fff:fff::1", "documentation"},
-      {"2001:2::1", "protocol"},
-      {"2001:10::1", "protocol"},
-      {"100::1", "reserved"},
-      {"4000::1", "reserved"},
-      {"5f00::1", "reserved"},
-      {"64:ff9b:1::1", "reserved"},
-      // An IPv4 address inside of an IPv6 one.
-      {"::ffff:127.0.0.1", "loopback"},
-      {"::ffff:7f00:1", "loopback"},
-      {"::ffff:10.0.0.1", "private"},
-      {"::127.0.0.1", "loopback"},
-      {"64:ff9b::127.0.0.1", "loopback"},
-      {"64:ff9b::a9fe:a9fe", "link-local"},
-      {"2002:7f00:1::", "loopback"},
-      {"2002:c0a8:101::1", "private"},
-      {"2001:0:7f00:1::f7f7:f7f7", "loopback"},     // a Teredo server
-      {"2001:0:808:808:0:0:80ff:fffe", "loopback"}, // a Teredo client
-      {"2001:0:808:808:0:0:3f57:fefe", "private"},
+  // IPv6 addresses with an IPv4 one inside among them; 2001:0: is a Teredo server or client.
+  const std::pair<const char*, const char*> cases[] = {
+      {"this network", "0.0.0.0 0.0.0.1 ::2"},
+      {"private", "10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 fc00::1 "
+                  "fd12:3456::1 ::ffff:10.0.0.1 2002:c0a8:101::1 2001:0:808:808:0:0:3f57:fefe"},
+      {"carrier", "100.64.0.0 100.127.255.255"},
+      {"loopback", "127.0.0.1 127.255.255.254 ::1 ::ffff:127.0.0.1 ::ffff:7f00:1 ::127.0.0.1 "
+                   "64:ff9b::127.0.0.1 2002:7f00:1:: 2001:0:7f00:1::f7f7:f7f7 "
+                   "2001:0:808:808:0:0:80ff:fffe"},
+      {"link-local", "169.254.169.254 fe80::1 febf::1 64:ff9b::a9fe:a9fe"},
+      {"protocol", "192.0.0.8 2001:2::1 2001:10::1"},
+      {"documentation", "192.0.2.1 198.51.100.1 203.0.113.1 2001:db8::1 3fff:fff::1"},
+      {"6to4", "192.88.99.1"},
+      {"benchmarks", "198.18.0.1 198.19.255.255"},
+      {"multicast", "224.0.0.1 239.255.255.255 ff02::1"},
+      {"reserved", "240.0.0.1 255.255.255.255 100::1 4000::1 5f00::1 64:ff9b:1::1"},
+      {"unspecified", "::"},
+      {"site-local", "fec0::1"},
   };
-  for (const auto& c : cases)
-    EXPECT_THAT(sys::special_purpose_of(address(c.text)), HasSubstr(c.what)) << c.text;
+  for (const auto& [what, texts] : cases)
+    for (const std::string& text : test::words(texts))
+      EXPECT_THAT(sys::special_purpose_of(address(text)), HasSubstr(what)) << text;
 }
 
 host_resolver always(std::vector<std::string> texts) {
@@ -204,39 +141,18 @@ TEST(address_policy, says_what_the_resolver_found_wrong) {
 /// With the system's own resolver, which reads every spelling of an address that the C library
 /// knows.
 TEST(address_policy, spellings_of_this_machine) {
-  for (const char* text : {
-           "https://127.0.0.1/",
-           "https://127.1/",
-           "https://2130706433/",
-           "https://0x7f.1/",
-           "https://0x7f000001/",
-           "https://0177.0.0.1/",
-           "https://017700000001/",
-           "https://127.0.0.1:8443/",
-           "https://0.0.0.0/",
-           "https://0/",
-           "https://0.0.0.1/",
-           "https://localhost/",
-           "https://LOCALHOST/",
-           "https://localhost./",
-           "https://foo.localhost/",
-           "https://[::1]/",
-           "https://[::]/",
-           "https://[0:0:0:0:0:0:0:1]/",
-           "https://[::ffff:127.0.0.1]/",
-           "https://[::ffff:7f00:1]/",
-           "https://[::127.0.0.1]/",
-           "https://[fe80::1]/",
-           "https://[fd00::1]/",
-           "https://[64:ff9b::7f00:1]/",
-           "https://[2002:7f00:1::]/",
-           "https://10.1.2.3/",
-           "https://169.254.169.254/latest/meta-data/",
-           "https://100.64.0.1/",
-           "https://198.18.0.1/",
-           "https://224.0.0.1/",
-           "https://192.168.1.1.:443/",
-       }) {
+  for (const std::string& text :
+       test::words("https://127.0.0.1/ https://127.1/ https://2130706433/ https://0x7f.1/ "
+                   "https://0x7f000001/ https://0177.0.0.1/ https://017700000001/ "
+                   "https://127.0.0.1:8443/ https://0.0.0.0/ https://0/ https://0.0.0.1/ "
+                   "https://localhost/ https://LOCALHOST/ https://localhost./ "
+                   "https://foo.localhost/ https://[::1]/ https://[::]/ "
+                   "https://[0:0:0:0:0:0:0:1]/ https://[::ffff:127.0.0.1]/ "
+                   "https://[::ffff:7f00:1]/ https://[::127.0.0.1]/ https://[fe80::1]/ "
+                   "https://[fd00::1]/ https://[64:ff9b::7f00:1]/ https://[2002:7f00:1::]/ "
+                   "https://10.1.2.3/ https://169.254.169.254/latest/meta-data/ "
+                   "https://100.64.0.1/ https://198.18.0.1/ https://224.0.0.1/ "
+                   "https://192.168.1.1.:443/")) {
     const auto got = judge(text, address_policy::public_only, system_resolver(20'000));
     ASSERT_FALSE(got) << text;
     // Some spellings are none to some resolvers; what matters is that no connection is made.

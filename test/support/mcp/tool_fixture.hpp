@@ -7,6 +7,7 @@
 
 #include "support/files/temp_tree.hpp"
 #include "support/mcp/request_lines.hpp"
+#include "support/words.hpp"
 
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/workspace_tools.hpp>
@@ -85,15 +86,6 @@ struct tool_answer {
     return all;
   }
 };
-
-/// The text has all parts of `wanted`, between which … stands.
-inline void expect_parts(std::string_view text, std::string_view wanted) {
-  constexpr std::string_view between = " … ";
-  for (std::size_t at = 0, end = 0; end != wanted.npos; at = end + between.size()) {
-    end = wanted.find(between, at);
-    EXPECT_THAT(std::string(text), testing::HasSubstr(std::string(wanted.substr(at, end - at))));
-  }
-}
 
 class tool_fixture : public testing::Test {
 protected:
