@@ -81,15 +81,23 @@ protected:
     ASSERT_TRUE(transport_->send(
         {.json = json, .method = method, .name = {}, .revision = "2025-11-25", .modern = modern}));
   }
-  /// The one refusal of a request that this server answers with `bytes`.
-  refusal refusal_of(std::string bytes) {
-    serve([bytes = std::move(bytes)](http_peer& peer, const http_received&) {
-      peer.send(bytes);
-      peer.hang_up();
-    });
-    EXPECT_TRUE(open());
-    request(1);
-    return sink_.wait_for_refusals(1).front();
+  /// The one refusal of a request, on a connection of its own to a server that does this.
+  static refusal refused_by(http_script_server::handler h, mcp::client_options options = {}) {
+    transport_sink sink;
+    const http_script_server server(std::move(h));
+    const auto transport =
+        mcp::open_http({.url = server.url(), .headers = {}, .addresses = mcp::address_policy::any},
+                       http_kind::streamable, options, sink);
+    EXPECT_TRUE(transport);
+    const mcp::request_id number = id_of(3);
+    EXPECT_TRUE(
+        (*transport)
+            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
+    sink.wait_for_refusals(1);
+    (*transport)->close();
+    const auto got = sink.wait_for_refusals(1);
+    EXPECT_THAT(got, testing::SizeIs(1));
+    return got.front();
   }
 
   std::unique_ptr<http_script_server> server_;
@@ -446,38 +454,16 @@ TEST_F(http_transport, endless_redirects_end) {
 }
 
 TEST_F(http_transport, reports_statuses_with_their_bodies) {
-  const struct {
-    int status;
-    error_code code;
-  } cases[] = {
-      {400, error_code::io},
-      {401, error_code::permission_denied},
-      {403, error_code::permission_denied},
-      {404, error_code::io},
-      {405, error_code::io},
-      {429, error_code::io},
-      {500, error_code::io},
-      {503, error_code::io},
-  };
-  for (const auto& c : cases) {
-    transport_sink sink;
-    http_script_server server([&](http_peer& peer, const http_received&) {
-      peer.answer(c.status, "application/json", R"({"error":{"code":-32022}})");
+  for (const int status : {400, 401, 403, 404, 405, 429, 500, 503}) {
+    const bool is_denied = status == 401 || status == 403;
+    const refusal got = refused_by([&](http_peer& peer, const http_received&) {
+      peer.answer(status, "application/json", R"({"error":{"code":-32022}})");
     });
-    const mcp::http_endpoint to{
-        .url = server.url(), .headers = {}, .addresses = mcp::address_policy::any};
-    auto transport = mcp::open_http(to, http_kind::streamable, {}, sink);
-    ASSERT_TRUE(transport);
-    const mcp::request_id number = id_of(3);
-    ASSERT_TRUE(
-        (*transport)
-            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
-    const auto got = sink.wait_for_refusals(1);
-    EXPECT_EQ(got[0].id, "3");
-    EXPECT_EQ(got[0].status, c.status);
-    EXPECT_EQ(got[0].body, R"({"error":{"code":-32022}})");
-    EXPECT_EQ(got[0].code, c.code);
-    EXPECT_THAT(got[0].why, HasSubstr(std::to_string(c.status)));
+    EXPECT_EQ(got.id, "3");
+    EXPECT_EQ(got.status, status);
+    EXPECT_EQ(got.body, R"({"error":{"code":-32022}})");
+    EXPECT_EQ(got.code, is_denied ? error_code::permission_denied : error_code::io);
+    EXPECT_THAT(got.why, HasSubstr(std::to_string(status)));
   }
 }
 
@@ -511,23 +497,11 @@ TEST_F(http_transport, refuses_answers_that_are_none) {
       {"HTTP/1.1 204 No Content\r\n\r\n", "no answer"},
   };
   for (const auto& c : cases) {
-    transport_.reset();
-    transport_sink sink;
-    http_script_server server([&](http_peer& peer, const http_received&) {
+    const refusal got = refused_by([&](http_peer& peer, const http_received&) {
       peer.send(c.bytes);
       peer.hang_up();
     });
-    const mcp::http_endpoint to{
-        .url = server.url(), .headers = {}, .addresses = mcp::address_policy::any};
-    auto transport = mcp::open_http(to, http_kind::streamable, {}, sink);
-    ASSERT_TRUE(transport);
-    const mcp::request_id number = id_of(1);
-    ASSERT_TRUE(
-        (*transport)
-            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
-    EXPECT_THAT(sink.wait_for_refusals(1)[0].why, HasSubstr(c.why)) << c.bytes.substr(0, 100);
-    (*transport)->close();
-    EXPECT_THAT(sink.wait_for_refusals(1), testing::SizeIs(1));
+    EXPECT_THAT(got.why, HasSubstr(c.why)) << c.bytes.substr(0, 100);
   }
 }
 
@@ -554,27 +528,17 @@ TEST_F(http_transport, endless_answers_end) {
        "a: b\r\n"},
   };
   for (const auto& c : cases) {
-    transport_sink sink;
-    http_script_server server([&](http_peer& peer, const http_received&) {
+    const auto go_on = [&](http_peer& peer, const http_received&) {
       std::string block;
       while (block.size() < 16'384)
         block += c.repeated;
       bool going_on = peer.send(c.begin);
       while (going_on)
         going_on = peer.send(block);
-    });
-    const mcp::http_endpoint to{
-        .url = server.url(), .headers = {}, .addresses = mcp::address_policy::any};
-    auto transport =
-        mcp::open_http(to, http_kind::streamable, {.message_bytes_max = 100'000}, sink);
-    ASSERT_TRUE(transport);
-    const mcp::request_id number = id_of(1);
-    ASSERT_TRUE(
-        (*transport)
-            ->send({.json = "{}", .id = &number, .method = {}, .name = {}, .revision = {}}));
-    const auto got = sink.wait_for_refusals(1);
-    EXPECT_THAT(got[0].why, Not(IsEmpty())) << c.begin;
-    EXPECT_LE(got[0].body.size(), std::size_t{1} << 20);
+    };
+    const refusal got = refused_by(go_on, {.message_bytes_max = 100'000});
+    EXPECT_THAT(got.why, Not(IsEmpty())) << c.begin;
+    EXPECT_LE(got.body.size(), std::size_t{1} << 20);
   }
 }
 
