@@ -786,7 +786,7 @@ open('end', 'w').close()
                     {"method": "tools/call", "params": {"name": "exec", "arguments": {
                         "script": "curl -sS http://code.example.org/bytes/10 http://other.example.org/"}}}]
         with subprocess.Popen([os.environ["PADDOCK_MCP"], "--workspace", self.workspace, "--tools", "coding", "--audit", audit,
-                               "--network", "allow:code.example.org", "--history", folder + "/history"],
+                               "--network", "allow:code.example.org"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as server:
             answers = []
             for number, request in enumerate(requests):
@@ -800,12 +800,21 @@ open('end', 'w').close()
         lines = [json.loads(line) for line in pathlib.Path(audit).read_text().splitlines()]
         events = [(line["network"]["host"], line["network"]["outcome"]) for line in lines if "network" in line]
         self.assertEqual([("code.example.org", "connected"), ("code.example.org", "ended"), ("other.example.org", "nameRefused")], sorted(events))
-        # A person's list has it, too.
-        page = Page(self.workspace, folder + "/history")
+
+    def test_a_persons_list(self):
+        """It has what commands and processes reached, and what they were refused."""
+        if os.environ["AS_ROOT"] != "1":
+            self.skipTest("in a user namespace / belongs to nobody, and a history needs one above it who may be trusted")
+        store, fetch = folder + "/history", "curl -sS http://code.example.org/bytes/10 http://other.example.org/"
+        with Server(self.workspace, "--network", "allow:code.example.org", "--history", store, environment=environment) as server:
+            server.call("exec", script=fetch)
+            server.call("startProcess", script=fetch, waitMs=60000)
+            server.call("listChanges")
+        page = Page(self.workspace, store)
         self.addCleanup(page.close)
         events = json.loads(page.ask("GET", "api/events"))["events"]
-        self.assertEqual(["reached code.example.org:80; refused other.example.org (curl -sS http://code.example.org/bytes/10 "
-                          "http://other.example.org/)"], [event["command"] for event in events if event.get("tool") == "network"])
+        self.assertEqual([f"reached code.example.org:80; refused other.example.org ({fetch})"] * 2,
+                         [event["command"] for event in events if event.get("tool") == "network"])
 
     def test_a_connection_is_of_the_command_that_began_it(self):
         """Though its end comes while the next one runs."""
