@@ -139,7 +139,7 @@ void add_rule(netlink_batch& to, std::uint16_t port_in_network_order) {
   to.add(NFTA_REDIR_REG_PROTO_MIN, NFT_REG_1);
 }
 
-netlink_batch request_for(std::uint16_t port_in_network_order) {
+netlink_batch rule_request(std::uint16_t port_in_network_order) {
   constexpr const char* table = "paddock";
   constexpr const char* chain = "out";
   netlink_batch to;
@@ -167,7 +167,7 @@ netlink_batch request_for(std::uint16_t port_in_network_order) {
 } // namespace
 
 int redirect_connections(std::uint16_t port_in_network_order) {
-  const netlink_batch request = request_for(port_in_network_order);
+  const netlink_batch request = rule_request(port_in_network_order);
   const int fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
   if (fd < 0) return errno == EPROTONOSUPPORT ? EOPNOTSUPP : errno;
   // The answer to the first message that failed, or to the rule.
