@@ -818,9 +818,10 @@ class PersonsGit(unittest.TestCase):
     def test_two_servers(self):
         workspace = self.repository("two")
         one, other = Server(workspace, environment=self.environment), Server(workspace, environment=self.environment)
-        first = self.start(one, 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; echo ready; read line')
         second = self.start(other, 'echo ready; until [ -e go ]; do sleep 0.1; done; '
                                    'git -C sub config core.fsmonitor "$CANARY"; git -C sub config core.fsmonitor; echo written; read line')
+        # Later: what was there when the second one began is protected from it, and again once the first one's end replaced it.
+        first = self.start(one, 'make sub; git -C sub config core.fsmonitor "$CANARY"; gitlink sub; echo ready; read line')
         one.call("stopProcess", process=first)
         self.assertIsNone(self.persons_git_runs_it(workspace, ["status"]))
         (workspace / "go").write_text("")
