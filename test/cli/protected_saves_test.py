@@ -6,6 +6,7 @@
 Each row is a name, a way to save it, and a command that then tries to change or read it, again and again until it is refused.
 """
 
+import ctypes
 import itertools
 import os
 import pathlib
@@ -76,6 +77,14 @@ def by_git(place):
     subprocess.run(["git", "config", "--file", place, "person.x", "person"], check=True)
 
 
+def by_exchange(place):
+    """By one call, with a file that then has the other name."""
+    new = place.with_name("exchanged")
+    new.write_text(SAVED)
+    done = ctypes.CDLL(None, use_errno=True).renameat2(-100, bytes(new), -100, bytes(place), 2)
+    assert done == 0, os.strerror(ctypes.get_errno())
+
+
 def by_parent(place):
     """Moved away, saved there, and back."""
     away = place.parent.with_name("away")
@@ -92,9 +101,10 @@ def by_new_parent(place):
     by_rename(place)
 
 
-FILES = [".envrc", ".git/config", ".git/hooks/x", ".env", ".vscode/tasks.json", "deep/folder/.env", "dots/zshrc"]
+FILES = [".envrc", ".git/config", ".git/hooks/x", ".env", ".vscode/tasks.json", "deep/folder/.env", ".perstack/key", "dots/zshrc"]
+HIDDEN = (".env", "key")
 IN_FOLDER = [each for each in FILES if each not in (".envrc", ".env")]
-ROWS = [*itertools.product(FILES, [by_rename, by_creation, by_backup]), *itertools.product(IN_FOLDER, [by_parent, by_new_parent]),
+ROWS = [*itertools.product(FILES, [by_rename, by_creation, by_backup, by_exchange]), *itertools.product(IN_FOLDER, [by_parent, by_new_parent]),
         (".git/config", by_git)]
 
 
@@ -123,7 +133,7 @@ class Saves(unittest.TestCase):
 
     def attack(self, workspace, server, name, save, as_process):
         """What the command says, and all of what the server answers."""
-        attempt = (READ if name.endswith(".env") else CHANGE).format(name=name)
+        attempt = (READ if name.endswith(HIDDEN) else CHANGE).format(name=name)
         script = SCRIPT.format(tries=TRIES, attempt=attempt, name=name)
         person = os.fork()
         if person == 0:
@@ -154,7 +164,7 @@ class Saves(unittest.TestCase):
                 # A repository that comes to a place meanwhile is taken for one of the command's.
                 text = "".join(each.read_text() for each in (workspace / name).parent.glob(f"{pathlib.Path(name).name}*") if each.is_file())
                 self.assertIn("person", text)
-                self.assertEqual(text.count("evil"), 0 if name.endswith(".env") else tries)
+                self.assertEqual(text.count("evil"), 0 if name.endswith(HIDDEN) else tries)
                 server.close()
 
     def test_races(self):
