@@ -85,7 +85,9 @@ result<file_descriptor> open_by_steps(const scope& in, std::string_view path, st
     }
     const std::string name(parts[i]);
     PADDOCK_TRY(auto child, at.look(name.c_str()));
-    if (child.second.kind == entry_kind::symlink) return refuse(error_code::symlink_loop, ELOOP);
+    const bool is_asked_for = last && (flags & O_PATH) != 0 && (flags & O_NOFOLLOW) != 0;
+    if (child.second.kind == entry_kind::symlink && !is_asked_for)
+      return refuse(error_code::symlink_loop, ELOOP);
     // O_PATH with O_NOFOLLOW would open a link that has taken the place of what was looked at.
     if (last && (final_flags & O_PATH) == 0)
       return sys::openat(at.top(), name.c_str(), final_flags);
