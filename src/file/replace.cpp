@@ -163,6 +163,12 @@ private:
     if (auto old = sys::openat(parent(), name_->c_str(), O_PATH | O_NOFOLLOW))
       remember(parent(), {.name = *name_, .made = *std::move(old)});
   }
+  /// What has the temporary name by now may be somebody's: it stays there, as a loss is worse.
+  error leave_aside(const error& why) {
+    placed_ = true;
+    report_unknown_change(where_.path);
+    return why;
+  }
   result<void> take_displaced(const file_status* expected) {
     const auto status = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
     const bool is_directory = status && status->kind == entry_kind::directory;
@@ -180,11 +186,13 @@ private:
       report_unknown_change(where_.path);
       return {};
     }
-    PADDOCK_CHECK(back);
+    if (!back) return leave_aside(back.error());
     const auto own = sys::fstat(fd_.get());
     const auto theirs = sys::status_at(parent(), name_->c_str(), AT_SYMLINK_NOFOLLOW);
     // Somebody has saved over the new content meanwhile: keep their file.
-    if (own && theirs && !own->same_object(*theirs)) PADDOCK_CHECK(rename(RENAME_EXCHANGE));
+    if (!own || !theirs) return leave_aside((own ? theirs : own).error());
+    if (!own->same_object(*theirs))
+      if (const auto again = rename(RENAME_EXCHANGE); !again) return leave_aside(again.error());
     return error{is_directory ? error_code::is_a_directory : error_code::conflict, 0, "replace"};
   }
 

@@ -14,9 +14,11 @@ namespace {
 
 using test::IsOk;
 
-/// Calls `look` after `work` in which the file was saved before each call in turn.
+/// Calls `look` after `work` in which the file was saved before each call in turn. `exchanges`:
+/// how many succeed before all others fail.
 void save_before_each(const std::function<void(const root&)>& work,
-                      const std::function<void(const test::temp_tree&)>& look) {
+                      const std::function<void(const test::temp_tree&)>& look,
+                      std::size_t exchanges = SIZE_MAX) {
   std::size_t calls = 1;
   for (std::size_t at = 1; at <= calls; ++at) {
     SCOPED_TRACE(at);
@@ -26,9 +28,19 @@ void save_before_each(const std::function<void(const root&)>& work,
     t.file("saved", "one\nsaved\n");
     const auto top = root::open(t / "ws");
     ASSERT_THAT(top, IsOk());
-    test::injection injected({.before = [&](std::size_t call) {
-      if (call == at) std::filesystem::rename(t / "saved", t / "ws/f");
-    }});
+    std::size_t exchanged = 0;
+    test::injection injected({.os_errno_of =
+                                  [&](std::string_view call) {
+                                    const bool is_exchange =
+                                        call == "renameat2" &&
+                                        test::injection::rename_flags() == RENAME_EXCHANGE;
+                                    return is_exchange && exchanged++ >= exchanges ? EIO : 0;
+                                  },
+                              .before =
+                                  [&](std::size_t call) {
+                                    if (call == at)
+                                      std::filesystem::rename(t / "saved", t / "ws/f");
+                                  }});
     work(*top);
     injected.end();
     calls = test::injection::calls();
@@ -45,6 +57,19 @@ TEST(saved_meanwhile, is_not_lost_by_an_edit) {
         const std::string now = t.content("ws/f");
         EXPECT_TRUE(now == "one\nsaved\n" || now == "1\nsaved\n") << now;
       });
+}
+
+/// Where the file cannot be put back either.
+TEST(saved_meanwhile, is_left_aside_at_worst) {
+  save_before_each(
+      [](const root& top) { (void)edit_file(top, "f", {.old_text = "one", .new_text = "1"}); },
+      [](const test::temp_tree& t) {
+        const std::filesystem::directory_iterator all(t / "ws");
+        EXPECT_TRUE(std::any_of(begin(all), end(all), [&](const auto& each) {
+          return t.content("ws/" + each.path().filename().string()).ends_with("saved\n");
+        }));
+      },
+      1);
 }
 
 TEST(saved_meanwhile, is_not_removed_for_what_was_there_before) {
