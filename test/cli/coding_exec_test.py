@@ -7,12 +7,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import META, Client, Page  # noqa: E402
+from programs import META, Client, Page, folder_of  # noqa: E402
 
 SERVER = os.environ["PADDOCK_MCP"]
 
@@ -24,15 +23,11 @@ def Session(workspace, *options):
 
 class CodingExec(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-coding-", dir="/tmp")  # /dev/shm is each command's own
-        self.addCleanup(folder.cleanup)
-        self.workspace = pathlib.Path(os.path.realpath(folder.name), "workspace")
+        self.workspace = folder_of(self, dir="/tmp") / "workspace"  # /dev/shm is each command's own
         self.workspace.mkdir()
 
     def serve(self, *options):
-        session = Session(self.workspace, *options)
-        self.addCleanup(session.close)
-        return session
+        return Session(self.workspace, *options).until_the_end_of(self)
 
     def coding(self, *options):
         return self.serve("--tools", "coding", *options)
@@ -194,9 +189,7 @@ class Worktrees(unittest.TestCase):
     def setUp(self):
         if not shutil.which("git"):
             self.skipTest("no git")
-        folder = tempfile.TemporaryDirectory(prefix="paddock-worktree-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(folder.name))
+        self.folder = folder_of(self)
         self.main = self.folder / "main"
         self.git("init", "-q", "-b", "main", str(self.main), place=self.folder)
         (self.main / "file").write_text("one\n")
@@ -212,8 +205,7 @@ class Worktrees(unittest.TestCase):
         return done.stdout
 
     def serve(self, name, *options):
-        session = Session(self.folder / name, "--tools", "coding", "--history", str(self.folder / "history"), *options)
-        self.addCleanup(session.close)
+        session = Session(self.folder / name, "--tools", "coding", "--history", str(self.folder / "history"), *options).until_the_end_of(self)
         report = session.call("healthCheck")
         if any(not row["applied"] for row in report["confinement"]):
             self.skipTest("this system cannot confine commands")
@@ -305,17 +297,14 @@ class GitSettings(unittest.TestCase):
     def setUp(self):
         if not shutil.which("git"):
             self.skipTest("no git")
-        folder = tempfile.TemporaryDirectory(prefix="paddock-settings-")
-        self.addCleanup(folder.cleanup)
-        self.workspace = pathlib.Path(os.path.realpath(folder.name), "workspace")
+        self.workspace = folder_of(self) / "workspace"
         subprocess.run(["git", "init", "-q", "-b", "main", str(self.workspace)], check=True)
         self.config = self.workspace / ".git/config"
         with self.config.open("a") as file:
             file.write("# kept\n[user]\n\tname = P\n\temail = p@example.org\n")
         subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "one"], cwd=self.workspace, check=True)
         self.before = self.config.read_text()
-        self.session = Session(self.workspace, "--tools", "coding")
-        self.addCleanup(self.session.close)
+        self.session = Session(self.workspace, "--tools", "coding").until_the_end_of(self)
         if any(not row["applied"] for row in self.session.call("healthCheck")["confinement"]):
             self.skipTest("this system cannot confine commands")
 
@@ -422,8 +411,7 @@ class GitSettings(unittest.TestCase):
         self.assertEqual(self.value("core.fsmonitor"), [])
 
     def test_base_leaves_it_as_it_is(self):
-        session = Session(self.workspace)
-        self.addCleanup(session.close)
+        session = Session(self.workspace).until_the_end_of(self)
         told = session.call("exec", command="git", args=["remote", "add", "a", "https://example.org/a"], env={}, cwd=".", stdout=True, stderr=True)
         self.assertEqual(told["error"], "command_failed")
         self.assertEqual(self.config.read_text(), self.before)

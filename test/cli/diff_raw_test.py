@@ -12,11 +12,10 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Server  # noqa: E402
+from programs import Server, folder_of  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 
@@ -140,9 +139,7 @@ LEFT_OUT = {
 
 class DiffRaw(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-diff-raw-")
-        self.addCleanup(folder.cleanup)
-        top = pathlib.Path(os.path.realpath(folder.name))
+        top = folder_of(self)
         self.workspace, self.copy, self.store = top / "workspace", top / "copy", top / "history"
         self.workspace.mkdir()
 

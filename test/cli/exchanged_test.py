@@ -19,7 +19,7 @@ import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Page, STEP, Server  # noqa: E402
+from programs import STEP, Page, Server, folder_of  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 TRIES = max(1, 22 // STEP)
@@ -54,9 +54,7 @@ class Exchanges:
 
 class Exchanged(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-exchanged-")
-        self.addCleanup(folder.cleanup)
-        top = pathlib.Path(os.path.realpath(folder.name))
+        top = folder_of(self)
         self.workspace, self.store = top / "workspace", top / "history"
         for name, text in {".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n", "mine": "a person's\n"}.items():
             path = self.workspace / "clone" / name
@@ -65,11 +63,7 @@ class Exchanged(unittest.TestCase):
         (self.workspace / "d").mkdir()
 
     def serve(self):
-        server = Server(self.workspace, "--history", self.store)
-        self.addCleanup(server.process.wait)
-        self.addCleanup(server.process.kill)
-        self.addCleanup(server.close)
-        return server
+        return Server(self.workspace, "--history", self.store).until_the_end_of(self)
 
     def tops(self):
         """Of each directory, its files; the person's first."""

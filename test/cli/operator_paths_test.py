@@ -9,12 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Client  # noqa: E402
+from programs import Client, folder_of  # noqa: E402
 
 PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
 
@@ -48,9 +47,7 @@ class Conversation(Client):
 
 class Operator(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-operator-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(folder.name))
+        self.folder = folder_of(self)
         self.workspace, self.outside = self.folder / "workspace", self.folder / "outside"
         for directory in [self.workspace, self.outside, self.folder / "extra"]:
             directory.mkdir()

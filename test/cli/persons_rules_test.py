@@ -13,12 +13,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Page, Server  # noqa: E402
+from programs import Page, Server, folder_of  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
@@ -43,17 +42,12 @@ FILES = ["secret", "conf", ".envrc", "dd/inside", ".vscode/tasks.json", "plain"]
 
 class Workspace(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-rules-")
-        self.addCleanup(folder.cleanup)
-        self.top = pathlib.Path(os.path.realpath(folder.name))
+        self.top = folder_of(self)
         self.workspace, self.store = self.top / "workspace", self.top / "history"
         self.workspace.mkdir()
 
     def serve(self, *options):
-        server = Server(self.workspace, *options, *([] if "--read-only" in options else ["--history", self.store]))
-        self.addCleanup(server.process.wait)
-        self.addCleanup(server.process.kill)
-        return server
+        return Server(self.workspace, *options, *([] if "--read-only" in options else ["--history", self.store])).until_the_end_of(self)
 
     def paddock(self, *words, **more):
         return subprocess.run([PADDOCK, *words, "--workspace", str(self.workspace), "--history", str(self.store)], capture_output=True,

@@ -15,11 +15,10 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Server  # noqa: E402
+from programs import Server, folder_of  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 ASK = """
@@ -37,17 +36,13 @@ def start(server, script, until):
 
 class Processes(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-ps-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(os.path.realpath(folder.name))
+        self.folder = folder_of(self)
         self.state = str(self.folder / "state")
         self.sockets = self.folder / "state/paddock-processes"
 
     def serve(self, name, *options):
         (self.folder / name).mkdir(exist_ok=True)
-        server = Server(self.folder / name, *(options or ["--exec", "best-effort"]), XDG_STATE_HOME=self.state)
-        self.addCleanup(server.close)
-        return server
+        return Server(self.folder / name, *(options or ["--exec", "best-effort"]), XDG_STATE_HOME=self.state).until_the_end_of(self)
 
     def paddock(self, *words):
         return subprocess.run([PADDOCK, *words], capture_output=True, encoding="utf-8", timeout=60, stdin=subprocess.DEVNULL,

@@ -11,11 +11,10 @@ import pty
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Server  # noqa: E402
+from programs import Server, folder_of  # noqa: E402
 
 PADDOCK = os.environ["PADDOCK"]
 EVIL = "\x1b[31m\x1b]0;evil\x07\x1b[2J\u009b5m\u202eflip\x08\r\x7f"
@@ -31,15 +30,12 @@ def harm_in(printed, has_colours):
 
 class Terminal(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-terminal-")
-        self.addCleanup(folder.cleanup)
-        self.top = pathlib.Path(os.path.realpath(folder.name))
+        self.top = folder_of(self)
         self.workspace = self.top / f"work{EVIL}"
         self.workspace.mkdir()
         self.variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
         self.variables.update(XDG_STATE_HOME=str(self.top / "state"), HOME=str(self.top), TERM="xterm")
-        self.server = Server(self.workspace, environment=self.variables)
-        self.addCleanup(self.server.close)
+        self.server = Server(self.workspace, environment=self.variables).until_the_end_of(self)
         (self.workspace / "theirs").write_text("one\n")
         self.server.call("exec", command="sh", args=["-c", "echo start"])
         script = f"# {EVIL}\nprintf '%s\\n' \"$1\" > \"f$1\"; printf '%s\\n' \"$1\" >> theirs; mkdir \"d$1\"; echo x > \"d$1/in$1\"; " \

@@ -7,12 +7,11 @@ import json
 import os
 import pathlib
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Server  # noqa: E402
+from programs import Server, folder_of  # noqa: E402
 
 SERVERS, EDITS = 2, 300  # of all servers together
 LOSSES_TRIES = 20
@@ -65,16 +64,10 @@ def write_blindly(server, mark, new):
 
 class TwoServers(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-two-")
-        self.addCleanup(folder.cleanup)
-        self.top = pathlib.Path(os.path.realpath(folder.name))
+        self.top = folder_of(self)
 
     def serve(self):
-        server = Server(self.top / "workspace", XDG_STATE_HOME=str(self.top / "state"))
-        self.addCleanup(server.process.wait)
-        self.addCleanup(server.process.kill)
-        self.addCleanup(server.close)
-        return server
+        return Server(self.top / "workspace", XDG_STATE_HOME=str(self.top / "state")).until_the_end_of(self)
 
     def lost(self, tool):
         """Of the edits that were answered, those that are not in the file."""

@@ -62,9 +62,7 @@ class UndoRedo(unittest.TestCase):
         (self.workspace / "mine").write_text("mine\n")
 
     def serve(self, *options):
-        server = Server(self.workspace, "--history", self.store, *options)
-        self.addCleanup(server.close)
-        return server
+        return Server(self.workspace, "--history", self.store, *options).until_the_end_of(self)
 
     def undo(self, who, server, to):
         if who == "agent":

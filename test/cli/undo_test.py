@@ -15,11 +15,10 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from programs import Page, Server  # noqa: E402
+from programs import Page, Server, folder_of  # noqa: E402
 
 PADDOCK, SERVER = os.environ["PADDOCK"], os.environ["PADDOCK_MCP"]
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.autocrlf=false"]
@@ -41,17 +40,12 @@ def told(directory):
 
 class Undo(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="paddock-undo-")
-        self.addCleanup(folder.cleanup)
-        top = os.path.realpath(folder.name)
+        top = str(folder_of(self))
         self.workspace, self.copy, self.store = (os.path.join(top, name) for name in ("workspace", "copy", "history"))
         os.mkdir(self.workspace)
 
     def serve(self, *options):
-        server = Server(self.workspace, "--history", self.store, *options)
-        self.addCleanup(server.process.wait)
-        self.addCleanup(server.process.kill)
-        return server
+        return Server(self.workspace, "--history", self.store, *options).until_the_end_of(self)
 
     def paddock(self, *words):
         return subprocess.run([PADDOCK, *words, "--workspace", self.workspace, "--history", self.store], capture_output=True,

@@ -4,14 +4,23 @@
 
 import json
 import os
+import pathlib
 import re
 import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 
 STEP = int(os.environ.get("PADDOCK_CAMPAIGN_STEP", "1"))  # one of so many cases is tried
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+
+
+def folder_of(test, **where):
+    """A directory of its own, without links on the way, that is gone when the test ends."""
+    folder = tempfile.TemporaryDirectory(prefix=f"paddock-{type(test).__name__}-", **where)
+    test.addCleanup(folder.cleanup)
+    return pathlib.Path(os.path.realpath(folder.name))
 
 
 class Client:
@@ -48,6 +57,11 @@ class Client:
 
     def run(self, script):
         return self.call("exec", command="sh", args=["-c", script])
+
+    def until_the_end_of(self, test):
+        for end in (self.process.wait, self.process.kill, self.close):
+            test.addCleanup(end)
+        return self
 
     def close(self):
         if self.process.stdin.closed:
