@@ -8,11 +8,10 @@
 #include "support/fault/faulty_process.hpp"
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
-#include "support/process/line_counts.hpp"
+#include "support/process/told.hpp"
 #include "sys/process.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 
 #include <limits>
@@ -212,10 +211,8 @@ TEST_F(CommandHelper, ExplainsWhyAServerWasNotRun) {
 TEST_F(CommandHelper, AProgramOnItsOwnInheritsNothingOnAnOldKernelEither) {
   for (const auto kind : {machine::whole, machine::without_close_range}) {
     SCOPED_TRACE(static_cast<int>(kind));
-    int out[2];
-    ASSERT_EQ(0, ::pipe2(out, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
+    int status = -1;
+    const auto print_descriptors = [&](int out) {
       become(kind);
       const int leaky = ::open("/dev/null", O_RDONLY); // not close-on-exec
       (void)::fcntl(leaky, F_DUPFD, 200);
@@ -226,21 +223,15 @@ TEST_F(CommandHelper, AProgramOnItsOwnInheritsNothingOnAnOldKernelEither) {
                                                 .argv = argv.data(),
                                                 .envp = &none,
                                                 .in = leaky,
-                                                .out = out[1],
+                                                .out = out,
                                                 .err = 2,
                                                 .working_directory = -1});
-      if (child) sys::wait(*child);
-      keep_line_counts();
-      ::_exit(child ? 0 : 1);
-    }
-    ::close(out[1]);
-    std::string text;
-    char block[256];
-    for (ssize_t n; (n = ::read(out[0], block, sizeof block)) > 0;)
-      text.append(block, static_cast<std::size_t>(n));
-    ::close(out[0]);
-    int status = -1;
-    ASSERT_EQ(host, ::waitpid(host, &status, 0));
+      if (child)
+        sys::wait(*child);
+      else
+        ::_exit(1);
+    };
+    const std::string text = told_through(print_descriptors, &status);
     EXPECT_EQ(status, 0);
     // 3 is the directory that the shell reads.
     EXPECT_THAT(text, testing::MatchesRegex("(/proc/[0-9]+/fd/[0-3][ \n]){4}"));

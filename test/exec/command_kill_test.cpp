@@ -5,7 +5,7 @@
 
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
-#include "support/process/line_counts.hpp"
+#include "support/process/told.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 
@@ -303,28 +303,18 @@ TEST_F(CommandKill, WithoutAPidNamespaceTheNextStrongestWayIsTaken) {
       auto asked = child(mode);
       asked.confinement = {};
       asked.confinement.read_paths = {PADDOCK_TEST_CHILD};
-      int told[2];
-      ASSERT_EQ(0, ::pipe2(told, O_CLOEXEC));
       ASSERT_EQ(0, ::chmod(tree_.path().c_str(), 0777));
-      const pid_t host = ::fork();
-      if (host == 0) {
-        if (unprivileged) become_nobody();
-        const std::string way = ending_without_namespaces(asked);
-        (void)!::write(told[1], way.data(), way.size());
-        keep_line_counts();
-        ::_exit(0);
-      }
-      ::close(told[1]);
-      char way[64] = {};
-      (void)!::read(told[0], way, sizeof way - 1);
-      ::close(told[0]);
       int status = 0;
-      ASSERT_EQ(host, ::waitpid(host, &status, 0));
+      const auto end = [&] {
+        if (unprivileged) become_nobody();
+        return ending_without_namespaces(asked);
+      };
+      const std::string way = told_by(end, &status);
       if (WEXITSTATUS(status) == unreachable) GTEST_SKIP() << "the build directory is private";
-      if (std::string_view(way) == "refused") GTEST_SKIP() << "Landlock is too old to do without";
-      EXPECT_THAT(std::string(way), testing::AnyOf("control group", "subreaper"));
+      if (way == "refused") GTEST_SKIP() << "Landlock is too old to do without";
+      EXPECT_THAT(way, testing::AnyOf("control group", "subreaper"));
       if (!unprivileged && can_make_groups()) {
-        EXPECT_STREQ(way, "control group");
+        EXPECT_EQ(way, "control group");
       }
       expect_gone();
     }

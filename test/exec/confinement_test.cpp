@@ -8,7 +8,7 @@
 #include "support/campaign.hpp"
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
-#include "support/process/line_counts.hpp"
+#include "support/process/told.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 #include <paddock/exec/process.hpp>
@@ -256,25 +256,15 @@ protected:
         EXPECT_EQ(0, ::chown((tree_ / name).c_str(), owner, owner));
       }
     }
-    int written[2];
-    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
-      if (user == who::ordinary) become_ordinary();
-      if (!programs_are_reachable()) ::_exit(unreachable);
-      become(kind);
-      body(written[1]);
-      keep_line_counts();
-      ::_exit(0);
-    }
-    ::close(written[1]);
-    std::string all;
-    char block[4096];
-    for (ssize_t n; (n = ::read(written[0], block, sizeof block)) > 0;)
-      all.append(block, static_cast<std::size_t>(n));
-    ::close(written[0]);
     int status = 0;
-    EXPECT_EQ(host, ::waitpid(host, &status, 0));
+    std::string all = told_through(
+        [&](int out) {
+          if (user == who::ordinary) become_ordinary();
+          if (!programs_are_reachable()) ::_exit(unreachable);
+          become(kind);
+          body(out);
+        },
+        &status);
     if (WIFEXITED(status) && WEXITSTATUS(status) == unreachable) return std::nullopt;
     EXPECT_EQ(status, 0);
     return all;

@@ -9,7 +9,6 @@
 #include "support/files/temp_tree.hpp"
 #include "support/process/process.hpp"
 
-#include <signal.h>
 #include <sys/mount.h>
 
 namespace paddock::exec {

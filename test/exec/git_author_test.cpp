@@ -4,6 +4,7 @@
 
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
+#include "support/process/told.hpp"
 
 #include <paddock/exec/confinement.hpp>
 
@@ -170,10 +171,7 @@ TEST_F(GitAuthor, IsNobodyWhereThePolicyNamesNobody) {
 TEST_F(GitAuthor, IsKnownWithoutNamespaces) {
   tree_.file("home/.gitconfig", "[user]\nname = Ann\nemail = a@b\n");
   (void)outside("git init -q 2>/dev/null");
-  int written[2];
-  ASSERT_EQ(::pipe(written), 0);
-  const pid_t host = ::fork();
-  if (host == 0) {
+  const std::string told = told_by([&]() -> std::string {
     become(machine::without_namespaces);
     auto asked = in_workspace(commit);
     asked.confinement = confinement_policy::best_effort();
@@ -182,17 +180,8 @@ TEST_F(GitAuthor, IsKnownWithoutNamespaces) {
     const auto r = run(asked);
     const bool fixed = r && r->confinement.of(confinement_layer::file_system).mechanism ==
                                 "Landlock, filter of attribute calls, broker of attributes";
-    const std::string told = !r ? "not run" : !fixed ? "no Landlock" : r->out.text();
-    (void)!::write(written[1], told.data(), told.size());
-    ::_exit(0);
-  }
-  ::close(written[1]);
-  char text[256];
-  const ssize_t size = ::read(written[0], text, sizeof text);
-  ::close(written[0]);
-  int status = 0;
-  EXPECT_EQ(::waitpid(host, &status, 0), host);
-  const std::string told(text, size < 0 ? 0 : static_cast<std::size_t>(size));
+    return !r ? "not run" : !fixed ? "no Landlock" : r->out.text();
+  });
   if (told == "no Landlock") GTEST_SKIP() << "there is no Landlock";
   EXPECT_EQ(told, "Ann <a@b> Ann <a@b>\n");
 }

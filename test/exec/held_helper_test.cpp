@@ -6,7 +6,7 @@
 #include "exec/supervised_program.hpp"
 #include "support/process/command_fixture.hpp"
 #include "support/process/descriptors.hpp"
-#include "support/process/line_counts.hpp"
+#include "support/process/told.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -26,24 +26,6 @@ protected:
     asked.helper = helper;
     const auto r = run(asked);
     return r ? r->out.text() : std::string(wire_name(r.error().code));
-  }
-  /// What `body` writes in a process of its own; nothing when it could not begin.
-  [[nodiscard]] static std::string in_process(const std::function<std::string()>& body) {
-    int written[2];
-    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
-      const std::string text = body();
-      (void)!::write(written[1], text.data(), text.size());
-      keep_line_counts();
-      ::_exit(0);
-    }
-    ::close(written[1]);
-    char text[256];
-    const ssize_t size = ::read(written[0], text, sizeof text);
-    ::close(written[0]);
-    EXPECT_EQ(host, ::waitpid(host, nullptr, 0));
-    return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
   }
 };
 
@@ -103,10 +85,10 @@ TEST_F(HeldHelper, StaysWhatItWasWhenItWasLoaded) {
 TEST_F(HeldHelper, IsRunByItsDescriptorWhereMemoryMayNotBeRun) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root";
   const std::string path = copy("helper");
-  const std::string told = in_process([&]() -> std::string {
+  const std::string told = told_by([&]() -> std::string {
     // The setting belongs to a PID namespace.
     if (::unshare(CLONE_NEWPID) != 0) return "skipped";
-    return in_process([&]() -> std::string {
+    return told_by([&]() -> std::string {
       std::ofstream setting("/proc/sys/vm/memfd_noexec");
       setting << "2\n";
       setting.close();
@@ -141,7 +123,7 @@ TEST_F(HeldHelper, IsCopiedLaterWhereACopyCannotBeHadNow) {
       if (!loaded) return std::string(wire_name(loaded.error().code));
       return std::string(loaded->form == helper_form::sealed ? "sealed" : "opened");
     };
-    const std::string told = in_process([&] {
+    const std::string told = told_by([&] {
       rlimit bound{};
       ::getrlimit(RLIMIT_NOFILE, &bound);
       const rlimit before = bound;

@@ -5,6 +5,7 @@
 
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
+#include "support/process/told.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
 
@@ -173,29 +174,17 @@ TEST_F(Loopback, WhereItCannotBeHadTheReportSaysWhyAndNothingIsReached) {
   confinement_policy policy = confinement_policy::best_effort();
   policy.read_paths = {PADDOCK_TEST_CHILD};
   // In a process of its own: its filter stays.
-  int told[2];
-  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const std::string text = told_by([&]() -> std::string {
     become(machine::without_namespaces);
     command asked = confined(first_, {"serve", cookie_});
     asked.confinement = policy;
     const auto r = run(asked);
-    std::string text = r ? std::string(wire_name(r->confinement.reach)) + " " +
-                               std::to_string(r->exit_code.value_or(-1)) + " " +
-                               r->confinement.no_loopback
-                         : "not run";
-    (void)!::write(told[1], text.data(), text.size());
-    ::_exit(0);
-  }
-  ::close(told[1]);
-  char text[512] = {};
-  const ssize_t n = ::read(told[0], text, sizeof text - 1);
-  ::close(told[0]);
-  ::waitpid(child, nullptr, 0);
-  ASSERT_GT(n, 0);
-  EXPECT_THAT(std::string(text), testing::StartsWith("none 1 loopback of its own: "));
-  EXPECT_THAT(std::string(text), testing::HasSubstr("namespaces"));
+    if (!r) return "not run";
+    return std::string(wire_name(r->confinement.reach)) + " " +
+           std::to_string(r->exit_code.value_or(-1)) + " " + r->confinement.no_loopback;
+  });
+  EXPECT_THAT(text, testing::StartsWith("none 1 loopback of its own: "));
+  EXPECT_THAT(text, testing::HasSubstr("namespaces"));
 }
 
 } // namespace

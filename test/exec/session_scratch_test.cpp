@@ -4,10 +4,9 @@
 
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
+#include "support/process/told.hpp"
 
 #include <paddock/base/file_descriptor.hpp>
-
-#include <signal.h>
 
 namespace paddock::test {
 namespace {
@@ -243,24 +242,12 @@ TEST_F(SessionScratch, NothingOfItIsLeftHere) {
 /// What a process says that lacks something, as a rule namespaces; it ends as `end` makes it.
 std::string from_child(const std::function<std::string()>& act, int signal = 0,
                        machine kind = machine::without_namespaces) {
-  int told[2];
-  EXPECT_EQ(::pipe2(told, O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  return told_through([&](int out) {
     become(kind);
     const std::string text = act();
-    (void)!::write(told[1], text.data(), text.size());
-    if (signal != 0) ::kill(::getpid(), signal);
-    ::_exit(0);
-  }
-  ::close(told[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t n = 0; (n = ::read(told[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(n));
-  ::close(told[0]);
-  ::waitpid(child, nullptr, 0);
-  return text;
+    (void)!::write(out, text.data(), text.size());
+    if (signal != 0) ::raise(signal);
+  });
 }
 
 /// The keeper ends after the process that it was for, and nobody here waits for it.
@@ -343,10 +330,7 @@ TEST_F(SessionScratch, IsHadByAnOrdinaryUser) {
   fs::permissions(tree_.path(), fs::perms::all);
   for (const auto& each : fs::recursive_directory_iterator(tree_.path()))
     ASSERT_EQ(::lchown(each.path().c_str(), somebody, somebody), 0);
-  int told[2];
-  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const std::string all = told_by([&] {
     const bool is_user = ::setgid(somebody) == 0 && ::setuid(somebody) == 0;
     const confinement_policy session = session_policy();
     std::string text = is_user ? "" : "still root";
@@ -359,17 +343,8 @@ TEST_F(SessionScratch, IsHadByAnOrdinaryUser) {
       other.reach = reach;
       text += said(other, "cat /tmp/left; pwd; mv ~/src ~/moved 2>&1 | grep -o busy");
     }
-    (void)!::write(told[1], text.data(), text.size());
-    ::_exit(0);
-  }
-  ::close(told[1]);
-  char text[2048] = {};
-  std::size_t size = 0;
-  for (ssize_t n = 0; (n = ::read(told[0], text + size, sizeof text - 1 - size)) > 0;)
-    size += static_cast<std::size_t>(n);
-  ::close(told[0]);
-  ::waitpid(child, nullptr, 0);
-  const std::string all(text);
+    return text;
+  });
   if (all.find("user namespaces") != std::string::npos) GTEST_SKIP() << all;
   const std::string again = "kept\n" + path("home/src/project") + "\nbusy\n";
   EXPECT_EQ(all, "session\nkept\nkept\nkept\n" + again + again);

@@ -5,7 +5,7 @@
 
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
-#include "support/process/line_counts.hpp"
+#include "support/process/told.hpp"
 
 namespace paddock::test {
 namespace {
@@ -59,28 +59,15 @@ protected:
 
   /// What a command is told, on a machine that may lack something.
   [[nodiscard]] std::string tell(command asked, machine kind) const {
-    int written[2];
-    EXPECT_EQ(0, ::pipe2(written, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
+    return told_by([&] {
       become(kind);
       const auto r = run(asked);
       const auto& layer =
           (r ? r->confinement : r.error().confinement).of(confinement_layer::file_system);
       std::string text = r ? "ran: " + r->out.text() : std::string(wire_name(r.error().code));
       text += layer.applied ? " applied" : " missing: " + layer.missing;
-      (void)!::write(written[1], text.data(), text.size());
-      keep_line_counts();
-      ::_exit(0);
-    }
-    ::close(written[1]);
-    std::string text(8192, '\0');
-    const ssize_t size = ::read(written[0], text.data(), text.size());
-    text.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    ::close(written[0]);
-    int status = 0;
-    EXPECT_EQ(host, ::waitpid(host, &status, 0));
-    return text;
+      return text;
+    });
   }
 
   int workspace_ = -1;

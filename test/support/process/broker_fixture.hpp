@@ -7,13 +7,9 @@
 #include "support/process/command_fixture.hpp"
 #include "support/process/denied_calls.hpp"
 #include "support/process/older_landlock.hpp"
+#include "support/process/told.hpp"
 
 #include <grp.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include <functional>
-#include <string>
 
 namespace paddock::test {
 
@@ -80,29 +76,15 @@ protected:
   [[nodiscard]] std::string
   run_where(bool is_fenced, const std::string& script,
             const std::function<std::string(const command_outcome&)>& tell = output_of) const {
-    int told[2];
-    EXPECT_EQ(0, ::pipe2(told, O_CLOEXEC));
-    const pid_t host = ::fork();
-    if (host == 0) {
+    return told_by([&] {
       if (is_fenced && GetParam().landlock != 0) become_older_landlock(GetParam().landlock);
       become_user();
       if (is_fenced) become(machine::without_namespaces);
       if (has_listener_ && !is_listened_to()) ::_exit(2);
       if (is_fenced && has_all_of_landlock_) use_up_landlock();
       const auto ran = run(asked_for(is_fenced, script));
-      const std::string text = ran ? tell(*ran) : explain(ran.error());
-      (void)!::write(told[1], text.data(), text.size());
-      ::_exit(0);
-    }
-    ::close(told[1]);
-    std::string text(4096, '\0');
-    std::size_t size = 0;
-    for (ssize_t n = 0; (n = ::read(told[0], text.data() + size, text.size() - size)) > 0;)
-      size += static_cast<std::size_t>(n);
-    ::close(told[0]);
-    text.resize(size);
-    EXPECT_EQ(host, ::waitpid(host, nullptr, 0));
-    return text;
+      return ran ? tell(*ran) : explain(ran.error());
+    });
   }
 
   bool has_listener_ = false;        ///< of somebody else

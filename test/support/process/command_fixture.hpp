@@ -10,7 +10,6 @@
 
 #include <dirent.h>
 #include <poll.h>
-#include <signal.h>
 
 namespace paddock::test {
 
