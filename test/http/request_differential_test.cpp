@@ -8,11 +8,6 @@
 #include "http/request_differential.hpp"
 #include "precompiled/tests.hpp"
 
-#include <algorithm>
-#include <map>
-#include <random>
-#include <sstream>
-
 namespace paddock::test {
 namespace {
 

@@ -29,6 +29,14 @@ using test::type_json;
 using testing::HasSubstr;
 using testing::Not;
 
+/// A client whose call has begun, and waits.
+raw_client in_a_call(served& s, const std::string& request) {
+  raw_client c = s.client();
+  c.send(request);
+  s.waiting.wait_for_arrivals(1);
+  return c;
+}
+
 // --- statuses -----------------------------------------------------------------------------------
 
 struct status_case {
@@ -237,9 +245,7 @@ TEST(HttpServer, EndsSessionsOnDelete) {
 TEST(HttpServer, EndingASessionCancelsItsCalls) {
   served s;
   const std::string id = new_session(s);
-  raw_client c = s.client();
-  c.send(legacy_call(id, "block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, legacy_call(id, "block"));
   EXPECT_EQ(204, s.ask(request("DELETE", session_header(id), "")).status);
   const http_reply reply = c.receive();
   EXPECT_EQ(200, reply.status);
@@ -262,9 +268,7 @@ TEST(HttpServer, BoundsSessionsByEndingTheOneIdleForLongest) {
 TEST(HttpServer, DoesNotEndSessionsWithCallsForOthers) {
   served s({.sessions_max = 1});
   const std::string id = new_session(s);
-  raw_client c = s.client();
-  c.send(legacy_call(id, "block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, legacy_call(id, "block"));
   EXPECT_EQ(503, s.ask(post({}, test::initialize_body)).status);
   s.waiting.open();
   EXPECT_EQ(200, c.receive().status);
@@ -591,9 +595,7 @@ TEST(HttpServer, DisconnectingCancelsAModernCall) {
 TEST(HttpServer, DisconnectingDoesNotCancelALegacyCall) {
   served s;
   const std::string id = new_session(s);
-  raw_client c = s.client();
-  c.send(legacy_call(id, "block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, legacy_call(id, "block"));
   c.close();
   // The server has seen the end of the connection once it has served what came later.
   EXPECT_EQ(200, s.ask(legacy_call(id, "fail", "{}", "2")).status);
@@ -605,9 +607,7 @@ TEST(HttpServer, DisconnectingDoesNotCancelALegacyCall) {
 TEST(HttpServer, AnswersALegacyClientThatOnlySendsNoMore) {
   served s;
   const std::string id = new_session(s);
-  raw_client c = s.client();
-  c.send(legacy_call(id, "block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, legacy_call(id, "block"));
   c.shut_sending();
   s.waiting.open();
   EXPECT_THAT(c.receive().body, HasSubstr("passed"));
@@ -616,9 +616,7 @@ TEST(HttpServer, AnswersALegacyClientThatOnlySendsNoMore) {
 TEST(HttpServer, CancelsByNotification) {
   served s;
   const std::string id = new_session(s);
-  raw_client c = s.client();
-  c.send(legacy_call(id, "block", "{}", "5"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, legacy_call(id, "block", "{}", "5"));
   const std::string other = new_session(s);
   const std::string cancel =
       R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}})";
@@ -725,9 +723,7 @@ TEST(HttpServer, BoundsWhatItHoldsForAllClients) {
 
 TEST(HttpServer, BoundsCalls) {
   served s({.calls_running_max = 1, .calls_waiting_max = 0});
-  raw_client running = s.client();
-  running.send(modern_call("block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client running = in_a_call(s, modern_call("block"));
   const http_reply refused = s.ask(modern_call("fail"));
   EXPECT_EQ(503, refused.status);
   EXPECT_EQ("1", refused.header("retry-after"));
@@ -743,9 +739,7 @@ TEST(HttpServer, BoundsCalls) {
 
 TEST(HttpServer, QueuesCallsBeyondItsThreads) {
   served s({.calls_running_max = 1});
-  raw_client running = s.client();
-  running.send(modern_call("block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client running = in_a_call(s, modern_call("block"));
   std::vector<raw_client> waiting;
   for (int i = 0; i < 8; ++i) {
     waiting.push_back(s.client());
@@ -828,9 +822,7 @@ TEST(HttpServer, HoldsAThousandIdleConnections) {
 TEST(HttpServer, FinishesCallsBeforeItStops) {
   served s;
   raw_client idle = s.client();
-  raw_client c = s.client();
-  c.send(modern_call("block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, modern_call("block"));
   s.begin_to_stop();
   EXPECT_TRUE(idle.is_ended());
   EXPECT_FALSE(s.client().connected());
@@ -845,9 +837,7 @@ TEST(HttpServer, FinishesCallsBeforeItStops) {
 TEST(HttpServer, LooksAwayFromWhatStoppedIt) {
   const paddock::file_descriptor stop(::eventfd(0, EFD_CLOEXEC));
   served s({}, {}, stop.get());
-  raw_client c = s.client();
-  c.send(modern_call("block"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, modern_call("block"));
   EXPECT_TRUE(test::is_polled(stop.get()));
   ASSERT_EQ(0, ::eventfd_write(stop.get(), 1));
   while (s.client().connected()) {
@@ -873,9 +863,7 @@ TEST(HttpServer, CancelsCallsThatDoNotEnd) {
 
 TEST(HttpServer, LeavesDeafCallsBehind) {
   served s({.stop_grace_ms = 1});
-  raw_client c = s.client();
-  c.send(modern_call("deaf"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, modern_call("deaf"));
   EXPECT_EQ(1u, s.stop().calls_abandoned);
   s.waiting.open();
   EXPECT_EQ(call_outcome::succeeded, s.calls.wait_for(1)) << "before the log is gone";
@@ -884,9 +872,7 @@ TEST(HttpServer, LeavesDeafCallsBehind) {
 TEST(HttpServer, ALoopThatFailsTellsWhatItLeavesBehind) {
   const file_descriptor stop(::eventfd(0, EFD_CLOEXEC));
   served s({}, {}, stop.get());
-  raw_client c = s.client();
-  c.send(modern_call("deaf"));
-  s.waiting.wait_for_arrivals(1);
+  raw_client c = in_a_call(s, modern_call("deaf"));
   // The call arrives before the loop has dealt with its connection: an answer to another says that
   // it has, and that this connection does not end for want of a poller.
   ASSERT_EQ(200, s.ask(post(modern_headers("tools/list"), modern("tools/list"))).status);

@@ -216,10 +216,8 @@ TEST_F(tools_coding, utf16_is_read_as_the_same_text_in_utf8) {
 }
 
 TEST_F(tools_coding, utf16_is_read_page_by_page_and_bounded) {
-  mcp::workspace_options options;
-  options.tools = mcp::toolset::coding;
-  options.limits = limits{.read_bytes_max = 20, .read_page_bytes_max = 12};
-  serve(std::move(options));
+  serve({.tools = mcp::toolset::coding,
+         .limits = limits{.read_bytes_max = 20, .read_page_bytes_max = 12}});
   tree.file("wide", utf16_of("1234\n6789\nbcde\nghij\nlmno\n"));
   const auto page = call_path("readTextFile", "wide");
   EXPECT_EQ("1234\n6789", page.string("content")); // not 12 bytes

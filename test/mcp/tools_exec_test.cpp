@@ -6,7 +6,6 @@
 
 #include <paddock/exec/confinement.hpp>
 
-#include <signal.h>
 #include <sys/file.h>
 
 namespace paddock::test {
@@ -268,9 +267,7 @@ TEST_F(tools_exec, what_could_not_be_written_is_told_also_at_success) {
       "&& "
       "echo 2 > .vscode/settings.json && git -c user.name=A -c user.email=a@b commit -qam 2 && "
       "git checkout -q main";
-  mcp::workspace_options options;
-  options.confinement = confinement_policy::host();
-  serve(options);
+  serve({.confinement = confinement_policy::host()});
   const auto made = shell(script);
   ASSERT_FALSE(made.failed) << made.json;
   serve({});
@@ -292,9 +289,7 @@ TEST_F(tools_exec, what_could_not_be_written_is_told_also_at_success) {
 TEST_F(tools_exec, a_repository_that_was_not_removed_whole_is_told) {
   if (!probe_confinement({}, PADDOCK_TEST_HELPER)->of(confinement_layer::protected_entries).applied)
     GTEST_SKIP() << "this system cannot confine commands";
-  mcp::workspace_options options;
-  options.confinement = confinement_policy::host();
-  serve(options);
+  serve({.confinement = confinement_policy::host()});
   ASSERT_FALSE(shell("git init -q r && git init -q s").failed);
   serve({});
   const auto silent = shell("rm -rf r 2>/dev/null; true");
@@ -618,9 +613,7 @@ TEST_F(tools_exec, deadlines_are_checked) {
 }
 
 TEST_F(tools_exec, the_default_deadline_never_exceeds_the_longest) {
-  mcp::workspace_options options;
-  options.limits = limits{.exec_timeout_ms_max = 20'000};
-  serve(options);
+  serve({.limits = limits{.exec_timeout_ms_max = 20'000}});
   EXPECT_FALSE(exec({.command = "true"}).failed);
 }
 
@@ -846,9 +839,7 @@ TEST_F(tools_exec, a_confined_command_may_have_variables_that_load_other_code) {
 }
 
 TEST_F(tools_exec, variables_that_load_other_code_are_refused_by_name) {
-  mcp::workspace_options options;
-  options.confinement = confinement_policy::host();
-  serve(options);
+  serve({.confinement = confinement_policy::host()});
   const auto answer = exec({.command = "true", .env = R"({"A":"1","LD_PRELOAD":"x.so"})"});
   EXPECT_EQ("denied_by_policy", answer.error());
   EXPECT_THAT(answer.message(), AllOf(HasSubstr("LD_PRELOAD"), HasSubstr("without it")));
@@ -866,9 +857,7 @@ TEST_F(tools_exec, long_output_keeps_its_two_ends) {
 }
 
 TEST_F(tools_exec, output_always_fits_into_a_line) {
-  mcp::workspace_options options;
-  options.limits = limits{.message_out_bytes_max = 60'000};
-  serve(options);
+  serve({.limits = limits{.message_out_bytes_max = 60'000}});
   for (const char* size : {"9000", "9900", "10000", "30000", "70000"}) {
     SCOPED_TRACE(size);
     const auto answer =

@@ -90,9 +90,7 @@ TEST_F(tools_files, a_text_of_every_character_arrives_unchanged) {
 }
 
 TEST_F(tools_files, a_file_larger_than_one_call_may_return_is_read_in_parts) {
-  mcp::workspace_options options;
-  options.limits = limits{.read_bytes_max = 100};
-  serve(options);
+  serve({.limits = limits{.read_bytes_max = 100}});
   tree.file("large", std::string(60, 'a') + "\n" + std::string(60, 'b'));
   const auto refused = call_path("readTextFile", "large");
   EXPECT_EQ("too_large", refused.error());
@@ -102,9 +100,7 @@ TEST_F(tools_files, a_file_larger_than_one_call_may_return_is_read_in_parts) {
 }
 
 TEST_F(tools_files, a_text_that_does_not_fit_into_a_line_is_refused_with_a_hint) {
-  mcp::workspace_options options;
-  options.limits = limits{.message_out_bytes_max = 2000};
-  serve(options);
+  serve({.limits = limits{.message_out_bytes_max = 2000}});
   tree.file("quotes", std::string(500, '"'));
   const auto refused = call_path("readTextFile", "quotes");
   EXPECT_EQ("too_large", refused.error());
@@ -331,9 +327,7 @@ TEST_F(tools_files, listing_in_parts) {
 }
 
 TEST_F(tools_files, a_listing_that_exceeds_a_line_is_cut_and_can_be_continued) {
-  mcp::workspace_options options;
-  options.limits = limits{.message_out_bytes_max = 40'000};
-  serve(options);
+  serve({.limits = limits{.message_out_bytes_max = 40'000}});
   constexpr std::size_t entries = 150;
   for (std::size_t i = 0; i < entries; ++i)
     tree.file(std::string(200, '"') + std::to_string(1000 + i));

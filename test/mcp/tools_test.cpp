@@ -281,9 +281,7 @@ TEST_F(tools, limits_count_code_points) {
 }
 
 TEST_F(tools, limits_can_be_set) {
-  mcp::workspace_options options;
-  options.limits = limits{.write_characters_max = 3};
-  serve(options);
+  serve({.limits = limits{.write_characters_max = 3}});
   EXPECT_FALSE(call("writeTextFile", R"({"path":"f","text":"abc"})").failed);
   EXPECT_EQ("invalid_argument", call("writeTextFile", R"({"path":"f","text":"abcd"})").error());
   EXPECT_EQ("abc", tree.content("f"));
@@ -319,9 +317,7 @@ TEST_F(tools, completing_on_an_empty_list_says_that_it_is_empty) {
 }
 
 TEST_F(tools, todo_list_is_bounded) {
-  mcp::workspace_options options;
-  options.limits = limits{.todos_max = 2, .todo_characters_max = 3};
-  serve(options);
+  serve({.limits = limits{.todos_max = 2, .todo_characters_max = 3}});
   EXPECT_FALSE(call("todo", R"({"newTodos":["abc","b"]})").failed);
   const auto refused = call("todo", R"({"newTodos":["c"]})");
   EXPECT_EQ("too_many", refused.error());
