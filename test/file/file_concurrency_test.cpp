@@ -226,6 +226,26 @@ protected:
     int status = -1;
     return ::waitpid(child, &status, 0) == child && status == 0;
   }
+  /// Runs `body` while another process has what `hold` gets it.
+  template <class Hold, class Body> void while_held(const Hold& hold, const Body& body) const {
+    int told[2], asked[2];
+    ASSERT_EQ(::pipe(told), 0);
+    ASSERT_EQ(::pipe(asked), 0);
+    const pid_t holder = start([&] {
+      const root other = open(locks);
+      const auto held = hold(other);
+      char byte = held ? 1 : 0;
+      return ::write(told[1], &byte, 1) == 1 && ::read(asked[0], &byte, 1) == 1;
+    });
+    char is_held = 0;
+    ASSERT_EQ(::read(told[0], &is_held, 1), 1);
+    ASSERT_EQ(is_held, 1);
+    body();
+    ASSERT_EQ(::write(asked[1], "", 1), 1);
+    EXPECT_TRUE(has_succeeded(holder));
+    for (const int fd : {told[0], told[1], asked[0], asked[1]})
+      ::close(fd);
+  }
 
   test::canary_tree canary;
   const test::temp_tree& t = canary.tree();
@@ -261,34 +281,24 @@ TEST_F(TwoProcesses, LoseNoEditOfEachOther) {
 TEST_F(TwoProcesses, WaitForEachOtherAsLongAsTheBoundsAllow) {
   t.file("ws/f", "old");
   const root sharing = open(locks), alone = open("");
-  int told[2], asked[2];
-  ASSERT_EQ(::pipe(told), 0);
-  ASSERT_EQ(::pipe(asked), 0);
-  const pid_t holder = start([&] {
+  const auto hold = [&](const root&) {
     struct flock all{};
     all.l_type = F_WRLCK;
     all.l_whence = SEEK_SET;
     const int fd = ::open(locks.c_str(), O_RDWR);
-    const bool is_held = ::fcntl(fd, F_OFD_SETLK, &all) == 0;
-    char byte = is_held ? 1 : 0;
-    return ::write(told[1], &byte, 1) == 1 && ::read(asked[0], &byte, 1) == 1;
+    return ::fcntl(fd, F_OFD_SETLK, &all) == 0;
+  };
+  while_held(hold, [&] {
+    EXPECT_THAT(write_file(alone, "f", "alone"), IsOk());
+    EXPECT_THAT(write_file(sharing, "f", "new", {.bounds = {.deadline_ms = deadline_in(50)}}),
+                IsError(timed_out));
+    EXPECT_EQ(t.content("ws/f"), "alone");
+    const auto refused = write_file(sharing, "f", "new");
+    ASSERT_THAT(refused, IsError(conflict));
+    EXPECT_STREQ(refused.error().operation, content_lock_operation);
   });
-  char is_held = 0;
-  ASSERT_EQ(::read(told[0], &is_held, 1), 1);
-  ASSERT_EQ(is_held, 1);
-  EXPECT_THAT(write_file(alone, "f", "alone"), IsOk());
-  EXPECT_THAT(write_file(sharing, "f", "new", {.bounds = {.deadline_ms = deadline_in(50)}}),
-              IsError(timed_out));
-  EXPECT_EQ(t.content("ws/f"), "alone");
-  const auto refused = write_file(sharing, "f", "new");
-  ASSERT_THAT(refused, IsError(conflict));
-  EXPECT_STREQ(refused.error().operation, content_lock_operation);
-  ASSERT_EQ(::write(asked[1], "", 1), 1);
-  EXPECT_TRUE(has_succeeded(holder));
   EXPECT_THAT(write_file(sharing, "f", "new"), IsOk());
   EXPECT_EQ(t.content("ws/f"), "new");
-  for (const int fd : {told[0], told[1], asked[0], asked[1]})
-    ::close(fd);
 }
 
 /// Servers of all workspaces share one lock file: a long edit in one holds up no write in another,
@@ -298,26 +308,13 @@ TEST_F(TwoProcesses, HoldUpNoWriteToOtherFiles) {
   for (int i = 0; i < 500; ++i)
     edited.push_back("edited-" + std::to_string(i));
   const root own = open(locks);
-  int told[2], asked[2];
-  ASSERT_EQ(::pipe(told), 0);
-  ASSERT_EQ(::pipe(asked), 0);
-  const pid_t holder = start([&] {
-    const root other = open(locks);
-    const auto held = lock_contents(other, edited, {});
-    char byte = held ? 1 : 0;
-    return ::write(told[1], &byte, 1) == 1 && ::read(asked[0], &byte, 1) == 1;
+  const auto hold = [&](const root& other) { return lock_contents(other, edited, {}); };
+  while_held(hold, [&] {
+    const work_bounds soon{.deadline_ms = deadline_in(2'000)};
+    EXPECT_THAT(write_file(own, "f", "new", {.bounds = soon}), IsOk());
+    EXPECT_THAT(write_file(own, edited[0], "new", {.bounds = soon}), IsError(timed_out))
+        << "the control";
   });
-  char is_held = 0;
-  ASSERT_EQ(::read(told[0], &is_held, 1), 1);
-  ASSERT_EQ(is_held, 1);
-  const work_bounds soon{.deadline_ms = deadline_in(2'000)};
-  EXPECT_THAT(write_file(own, "f", "new", {.bounds = soon}), IsOk());
-  EXPECT_THAT(write_file(own, edited[0], "new", {.bounds = soon}), IsError(timed_out))
-      << "the control";
-  ASSERT_EQ(::write(asked[1], "", 1), 1);
-  EXPECT_TRUE(has_succeeded(holder));
-  for (const int fd : {told[0], told[1], asked[0], asked[1]})
-    ::close(fd);
 }
 
 /// What is not a file of this user's is no lock file, and keeps nobody from work.
