@@ -7,16 +7,7 @@
 #include "support/fault/faulty_sys.hpp"
 #include "support/files/skill_fixture.hpp"
 
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
 
 namespace paddock {
 namespace {
@@ -99,12 +90,12 @@ TEST_F(skill_held, another_directory_is_neither_published_nor_removed) {
         start_anew(op.has_old);
         const auto store = open_store();
         bool was_done = false, is_hit = false;
-        test::injection injected({.at = 0, .before = [&](std::size_t call) {
-                                    if (call != at) return;
-                                    is_hit = true;
-                                    was_done = is_done(op);
-                                    met += exchange(what) ? 1U : 0U;
-                                  }});
+        test::injection injected({.before = [&](std::size_t call) {
+          if (call != at) return;
+          is_hit = true;
+          was_done = is_done(op);
+          met += exchange(what) ? 1U : 0U;
+        }});
         const bool says_done = op.run(store, folder);
         injected.end();
         is_looked_at = is_looked_at || persons_texts() == 1;
@@ -132,11 +123,11 @@ TEST_F(skill_held, nor_is_it_lost_however_often_they_are_exchanged) {
         start_anew(op.has_old);
         const auto store = open_store();
         bool is_hit = false;
-        test::injection injected({.at = 0, .before = [&](std::size_t call) {
-                                    if (call < at || (call - at) % every != 0) return;
-                                    is_hit = true;
-                                    (void)exchange(exchanged::hidden);
-                                  }});
+        test::injection injected({.before = [&](std::size_t call) {
+          if (call < at || (call - at) % every != 0) return;
+          is_hit = true;
+          (void)exchange(exchanged::hidden);
+        }});
         (void)op.run(store, t / "out/demo");
         injected.end();
         EXPECT_EQ(persons_texts(), 1U) << op.name << " at " << at << " every " << every;

@@ -12,7 +12,6 @@
 #include <paddock/path/root.hpp>
 
 #include <sched.h>
-#include <signal.h>
 
 namespace paddock {
 namespace {

@@ -5,15 +5,7 @@
 
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
 #include <linux/fs.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <filesystem>
-#include <memory>
-#include <set>
-#include <string>
 
 namespace paddock::test {
 

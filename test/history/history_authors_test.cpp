@@ -213,9 +213,7 @@ TEST_F(HistoryAuthors, WhatIsReadOnlyForOneCommandMayBeAnothersWork) {
 
 /// A checkpoint, or another tool's call, at the moment when a tool has written and not yet said so.
 TEST_F(HistoryAuthors, WhoLooksDuringAToolTakesNothingFromIt) {
-  write("a", "1");
-  write("b", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}, {"b", "1"}});
   const std::vector<std::string> a{"a"}, b{"b"}, both{"a", "b"};
   auto recording = store->before_tool("editFile", a);
   write("a", "2");
@@ -287,8 +285,7 @@ TEST_F(HistoryAuthors, WhatTwoKilledCommandsDidIsTheLastOnes) {
 }
 
 TEST_F(HistoryAuthors, WhoIsThereWhenAnotherIsKilledPutsItsCommandDown) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   other_process server([this](other_process& self) {
     const auto own = open({}, history::session::look);
     const auto recording = own->before_command("exec", "work");

@@ -7,17 +7,7 @@
 #include "support/history/history_fixture.hpp"
 #include "sys/syscall.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;
@@ -36,11 +26,10 @@ protected:
 /// With the number of directories that were read; `at_first` is called when the first one is.
 template <class First> std::size_t directories_read(First at_first, auto work) {
   std::atomic<std::size_t> read = 0;
-  test::injection injected(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-         if (name == "getdents64" && ++read == 1) at_first();
-         return 0;
-       }});
+  test::injection injected({.os_errno_of = [&](std::string_view name) {
+    if (name == "getdents64" && ++read == 1) at_first();
+    return 0;
+  }});
   work();
   injected.end();
   return read;

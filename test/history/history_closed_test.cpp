@@ -98,21 +98,15 @@ TEST_P(HistoryClosedBy, IsNamedOpenedAndTakenBack) {
     ASSERT_THAT(list, IsOk());
     EXPECT_EQ(named(list->left_out), GetParam().left_out);
     const auto untouched = touched();
-    const auto trial = store->restore({.effect = history::restore_effect::check});
-    ASSERT_THAT(trial, IsOk());
-    EXPECT_TRUE(trial->conflicts.empty());
+    const auto trial = restored(*store, {.effect = history::restore_effect::check});
     EXPECT_EQ(touched(), untouched); // it has not even been opened for a moment
     const bool is_closed = !std::string_view(GetParam().name).starts_with("Open");
     EXPECT_EQ(!trial->left.empty(), is_closed);
     EXPECT_EQ(named(store->changes({})->left_out), GetParam().left_out);
-    const auto back = store->restore({});
-    ASSERT_THAT(back, IsOk());
-    EXPECT_TRUE(back->conflicts.empty());
+    const auto back = restored(*store);
     EXPECT_EQ(now(), before);
     // The restore is taken back to the byte, modes and all.
-    const auto again = store->restore({.to = back->before});
-    ASSERT_THAT(again, IsOk());
-    EXPECT_TRUE(again->conflicts.empty());
+    (void)restored(*store, {.to = back->before});
     shell(GetParam().open);
     const std::string opened = now();
     fs::remove_all(workspace() + "/dd");
@@ -158,9 +152,7 @@ TEST_F(HistoryClosed, WhatAKilledRestoreHadOpenedIsTheAgentsStill) {
       was_open += (s.st_mode & 0777U) == 0700U ? 1U : 0U;
       const auto store = open({.threads_max = 1});
       ASSERT_NE(store, nullptr);
-      const auto back = store->restore({.to = point});
-      ASSERT_THAT(back, IsOk()) << at;
-      EXPECT_TRUE(back->conflicts.empty()) << at;
+      (void)restored(*store, {.to = point}, at);
       EXPECT_EQ(now(), before) << "killed at " << at;
       if (end == test::ending::finished || HasFailure()) break;
     }
@@ -183,9 +175,7 @@ TEST_F(HistoryClosed, APersonsClosedDirectoryStaysClosed) {
     // A command that opens it has not made what is in it.
     run(*store, "chmod 700 theirs");
     EXPECT_EQ(told(store->changes({})), "modified a by exec; mode theirs by exec; ");
-    const auto back = store->restore({});
-    ASSERT_THAT(back, IsOk());
-    EXPECT_TRUE(back->conflicts.empty());
+    (void)restored(*store);
     EXPECT_EQ(tree.content("ws/a"), "1");
     struct stat s{};
     ASSERT_EQ(::stat((workspace() + "/theirs").c_str(), &s), 0);
@@ -210,8 +200,7 @@ void make_deep(const std::string& top) {
 }
 
 TEST_F(HistoryClosed, WhatIsTooDeepIsNamedAndStopsNothing) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   {
     auto recording = store->before_command("exec", "make deep");
     make_deep(workspace());

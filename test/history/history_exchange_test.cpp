@@ -9,12 +9,6 @@
 #include "support/fault/faulty_sys.hpp"
 #include "support/process/as_nobody.hpp"
 
-#include <cerrno>
-#include <filesystem>
-#include <set>
-#include <string>
-#include <string_view>
-
 using namespace paddock;
 using test::IsOk;
 
@@ -63,7 +57,7 @@ TEST_P(HistoryExchange, WhatIsMeantForOneDirectoryIsNotPutIntoAnother) {
         exchange("d", "clone");
       }
     };
-    test::injection injected({.at = 0, .before = disturb});
+    test::injection injected({.before = disturb});
     const auto back = restore(*asks, {.to = to});
     injected.end();
     EXPECT_EQ(in_persons(), persons) << "at " << at << "\n" << now();
@@ -92,7 +86,7 @@ TEST_P(HistoryExchange, HoweverOftenTheyAreExchanged) {
         is_hit = true;
         exchange("d", "clone");
       };
-      test::injection injected({.at = 0, .before = disturb});
+      test::injection injected({.before = disturb});
       (void)restore(*asks, {.to = to});
       injected.end();
       EXPECT_EQ(in_persons(), persons) << "at " << at << " every " << every << "\n" << now();
@@ -117,9 +111,9 @@ TEST_P(HistoryExchange, TheRulesAreThoseOfTheDirectoryThatIsChanged) {
     const auto to = store->make_checkpoint("made")->number;
     run(*store, "rm -r d/.envrc d/.vscode");
     const auto asks = asking(store);
-    test::injection injected({.at = 0, .before = [&](std::size_t call) {
-                                if (calls.contains(call)) exchange("d", "clone");
-                              }});
+    test::injection injected({.before = [&](std::size_t call) {
+      if (calls.contains(call)) exchange("d", "clone");
+    }});
     const auto back = restore(*asks, {.to = to});
     const std::size_t all = test::injection::calls();
     injected.end();
@@ -165,8 +159,7 @@ TEST_P(HistoryExchange, WhatWasMovedDoesNotGoBackBesideARepository) {
       met += is_away ? 1U : 0U;
       if (is_away) fs::rename(workspace() + "/clone/.git", git);
     };
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = errno_of, .before = disturb});
+    test::injection injected({.os_errno_of = errno_of, .before = disturb});
     EXPECT_FALSE(restore(*asks, {.to = store->state().start}));
     injected.end();
     EXPECT_TRUE(has_failed);

@@ -6,23 +6,9 @@
 #include "history/journal.hpp"
 #include "support/fault/faulty_sys.hpp"
 #include "support/history/history_fixture.hpp"
+#include "support/process/process.hpp"
 
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;
@@ -34,14 +20,11 @@ namespace fs = std::filesystem;
 class HistoryFault : public test::history_fixture {};
 
 TEST_F(HistoryFault, ALockThatIsNotToBeHadIsSaidByTheToolItself) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   const std::vector<std::string> paths{"a"};
   for (const bool is_command : {false, true}) {
     test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [](std::string_view name) {
-           return name == "flock" ? EIO : 0;
-         }});
+        {.os_errno_of = [](std::string_view name) { return name == "flock" ? EIO : 0; }});
     auto recording =
         is_command ? store->before_command("exec", "work") : store->before_tool("write", paths);
     injected.end();
@@ -71,9 +54,7 @@ TEST_F(HistoryFault, AFailedLookForgetsNoContent) {
     auto recording = store->before_tool("write", paths);
     write("a", "another");
     (void)recording.finish();
-    const auto back = store->restore({.to = store->state().start});
-    ASSERT_THAT(back, IsOk()) << at;
-    EXPECT_TRUE(back->conflicts.empty()) << at << ' ' << back->conflicts.front().reason;
+    (void)restored(*store, {.to = store->state().start}, at);
     ASSERT_EQ(tree.content("ws/a"), "one") << at;
   }
 }
@@ -135,11 +116,9 @@ TEST_F(HistoryFault, AShortFullDiskLosesNoContentInSilence) {
     for (const std::string& name : names)
       write(name, bytes_of(name));
     int writes = 0;
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-           const bool is_write = name == "write" || name == "writev";
-           return is_write && ++writes == failing ? ENOSPC : 0;
-         }});
+    test::injection injected({.os_errno_of = [&](std::string_view name) {
+      return test::is_write(name) && ++writes == failing ? ENOSPC : 0;
+    }});
     const std::string told = recording.finish();
     const std::string trouble = store->state().trouble;
     injected.end();
@@ -196,15 +175,11 @@ TEST_F(HistoryFault, ARecordComesBehindNothingThatIsCutOff) {
   history::journal log(directory.get());
   ASSERT_THAT(log.open(), IsOk());
   ASSERT_THAT(log.append(record_of(1), room), IsOk());
-  const auto is_write = [](std::string_view name) { return name == "write" || name == "writev"; };
   int writes = 0;
   bool is_cut = true;
-  test::injection injected({.at = 1,
-                            .lasting = test::lasting::ever,
-                            .bytes_max = 10,
-                            .os_errno_of = [&](std::string_view name) {
+  test::injection injected({.bytes_max = 10, .os_errno_of = [&](std::string_view name) {
                               if (name == "ftruncate") return is_cut ? 0 : EIO;
-                              return is_write(name) && ++writes % 3 == 0 ? ENOSPC : 0;
+                              return test::is_write(name) && ++writes % 3 == 0 ? ENOSPC : 0;
                             }});
   EXPECT_FALSE(log.append(record_of(2), room)); // the control: it is cut off
   is_cut = false;
@@ -227,12 +202,9 @@ TEST_F(HistoryFault, ARecordComesBehindNothingThatIsCutOff) {
   // Nor is what others have written meanwhile cut off.
   writes = 0;
   {
-    const test::injection again({.at = 1,
-                                 .lasting = test::lasting::ever,
-                                 .bytes_max = 10,
-                                 .os_errno_of = [&](std::string_view name) {
+    const test::injection again({.bytes_max = 10, .os_errno_of = [&](std::string_view name) {
                                    if (name == "ftruncate") return EIO;
-                                   return is_write(name) && ++writes == 3 ? ENOSPC : 0;
+                                   return test::is_write(name) && ++writes == 3 ? ENOSPC : 0;
                                  }});
     EXPECT_FALSE(log.append(record_of(6), room));
   }
@@ -246,13 +218,9 @@ TEST_F(HistoryFault, ARecordComesBehindNothingThatIsCutOff) {
 
 /// What has failed is told until everything is recorded again.
 TEST_F(HistoryFault, ATroubleOfTheMomentGoes) {
-  write("a", "0");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "0"}});
   const auto look_while_full = [&] {
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [](std::string_view name) {
-           return name == "write" || name == "writev" ? ENOSPC : 0;
-         }});
+    test::injection injected(test::full_disk());
     (void)store->changes({});
     injected.end();
   };
@@ -269,10 +237,9 @@ TEST_F(HistoryFault, ATroubleOfTheMomentGoes) {
   const std::string large(2'000'000, 'b');
   write("b", large);
   int writes = 0;
-  test::injection injected(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-         return (name == "write" || name == "writev") && ++writes == 1 ? ENOSPC : 0;
-       }});
+  test::injection injected({.os_errno_of = [&](std::string_view name) {
+    return test::is_write(name) && ++writes == 1 ? ENOSPC : 0;
+  }});
   (void)store->changes({});
   injected.end();
   EXPECT_NE(store->state().trouble, "");
@@ -296,10 +263,9 @@ TEST_F(HistoryFault, ASweepThatCannotReadLosesNothing) {
     }
     const auto fresh = open({.checkpoints_max = 1}); // its first use sweeps
     int reads = 0;
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-           return name == "pread" && ++reads == failing ? EIO : 0;
-         }});
+    test::injection injected({.os_errno_of = [&](std::string_view name) {
+      return name == "pread" && ++reads == failing ? EIO : 0;
+    }});
     (void)fresh->checkpoints();
     injected.end();
     failed += fresh->state().trouble.empty() ? 0 : 1;
@@ -319,17 +285,16 @@ TEST_F(HistoryFault, ASweepSyncsBeforeItRemoves) {
   }
   const auto fresh = open({.checkpoints_max = 1}); // its first use sweeps
   std::vector<std::string> calls;
-  test::injection injected(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-         calls.emplace_back(name);
-         return 0;
-       }});
+  test::injection injected({.os_errno_of = [&](std::string_view name) {
+    calls.emplace_back(name);
+    return 0;
+  }});
   EXPECT_EQ(fresh->checkpoints().size(), 1u);
   injected.end();
   bool is_written = false, is_named = false;
   std::size_t removed = 0, synced = 0;
   for (const std::string& name : calls) {
-    if (name == "write" || name == "writev") is_written = is_named = true;
+    if (test::is_write(name)) is_written = is_named = true;
     if (name == "fdatasync") is_written = false;
     if (name == "fsync") is_named = false, ++synced;
     if (name != "unlinkat") continue;
@@ -350,22 +315,21 @@ TEST_F(HistoryFault, ARestoreSyncsBeforeItReplacesAndBeforeItRemoves) {
     run(*store, "for f in f*; do echo new > $f; done");
     bool is_unsynced = false, is_moved = false;
     std::size_t exchanged = 0, removed = 0;
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-           if (name == "write" || name == "writev") is_unsynced = true;
-           if (name == "fsync" || name == "fdatasync" || name == "syncfs")
-             is_unsynced = is_moved = false;
-           if (name == "renameat2" && test::injection::rename_flags() == RENAME_EXCHANGE) {
-             EXPECT_FALSE(is_unsynced);
-             is_moved = true;
-             ++exchanged;
-           }
-           if (name == "unlinkat") {
-             EXPECT_FALSE(is_moved);
-             ++removed;
-           }
-           return 0;
-         }});
+    test::injection injected({.os_errno_of = [&](std::string_view name) {
+      if (test::is_write(name)) is_unsynced = true;
+      if (name == "fsync" || name == "fdatasync" || name == "syncfs")
+        is_unsynced = is_moved = false;
+      if (name == "renameat2" && test::injection::rename_flags() == RENAME_EXCHANGE) {
+        EXPECT_FALSE(is_unsynced);
+        is_moved = true;
+        ++exchanged;
+      }
+      if (name == "unlinkat") {
+        EXPECT_FALSE(is_moved);
+        ++removed;
+      }
+      return 0;
+    }});
     EXPECT_THAT(store->restore({}), IsOk());
     injected.end();
     EXPECT_EQ(exchanged, static_cast<std::size_t>(files)); // the controls
@@ -414,7 +378,7 @@ TEST_F(HistoryFault, DirectoriesThatAreExchangedMeanwhileLoseNothing) {
         exchange();
         ++exchanged;
       };
-      test::injection injected({.at = 0, .before = disturb});
+      test::injection injected({.before = disturb});
       const auto back = store->restore({.force = true});
       injected.end();
       if (exchanged == 0) break;
@@ -460,17 +424,16 @@ TEST_F(HistoryFault, WhatIsSeenTwiceIsNotTakenAway) {
   const auto store = begun();
   auto going = store->before_command("startProcess", "exchange");
   int read = 0;
-  test::injection injected(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-         // The store, the top and the first directory are read, each to its end.
-         read += name == "getdents64" ? 1 : 0;
-         if (read != 6 || name == "getdents64") return 0;
-         ++read;
-         fs::rename(workspace() + "/one", workspace() + "/between");
-         fs::rename(workspace() + "/two", workspace() + "/one");
-         fs::rename(workspace() + "/between", workspace() + "/two");
-         return 0;
-       }});
+  test::injection injected({.os_errno_of = [&](std::string_view name) {
+    // The store, the top and the first directory are read, each to its end.
+    read += name == "getdents64" ? 1 : 0;
+    if (read != 6 || name == "getdents64") return 0;
+    ++read;
+    fs::rename(workspace() + "/one", workspace() + "/between");
+    fs::rename(workspace() + "/two", workspace() + "/one");
+    fs::rename(workspace() + "/between", workspace() + "/two");
+    return 0;
+  }});
   const auto back = store->restore({.force = true});
   injected.end();
   EXPECT_GT(read, 6); // the control
@@ -486,15 +449,12 @@ TEST_F(HistoryFault, WhatIsSeenTwiceIsNotTakenAway) {
 
 /// A mode that was given is taken back where the time cannot be: the failed restore is one deed.
 TEST_F(HistoryFault, AModeIsTakenBackWhereItsTimeCannotBeSet) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   run(*store, "chmod 600 a; touch -d 2001-01-01 a");
   const std::string changed = now();
-  test::injection injected({.at = 1,
-                            .lasting = test::lasting::ever,
-                            .os_errno_of = [n = 0](std::string_view name) mutable {
-                              return name == "utimensat" && ++n == 1 ? EPERM : 0;
-                            }});
+  test::injection injected({.os_errno_of = [n = 0](std::string_view name) mutable {
+    return name == "utimensat" && ++n == 1 ? EPERM : 0;
+  }});
   EXPECT_FALSE(store->restore({}));
   const bool was_hit = test::injection::failed() != 0;
   injected.end();
@@ -504,16 +464,14 @@ TEST_F(HistoryFault, AModeIsTakenBackWhereItsTimeCannotBeSet) {
 
 /// Whoever asks for the state waits for nobody: here it is asked in the midst of an operation.
 TEST_F(HistoryFault, TheStateIsToldInTheMidstOfAnOperation) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   write("b", "2");
   std::size_t asked = 0;
-  test::injection injected(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view) {
-         EXPECT_EQ(store->state().files, 1u);
-         ++asked;
-         return 0;
-       }});
+  test::injection injected({.os_errno_of = [&](std::string_view) {
+    EXPECT_EQ(store->state().files, 1u);
+    ++asked;
+    return 0;
+  }});
   store->look();
   injected.end();
   EXPECT_GT(asked, 0u);
@@ -535,10 +493,7 @@ TEST_F(HistoryFault, AStartOnAFullDiskForgetsNothing) {
     known = store->checkpoints().size();
   }
   shell("echo late > b");
-  test::injection injected(
-      {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [](std::string_view name) {
-         return name == "write" || name == "writev" ? ENOSPC : 0;
-       }});
+  test::injection injected(test::full_disk());
   const auto store = open();
   EXPECT_THAT(store->checkpoints(), testing::SizeIs(known));
   EXPECT_THAT(store->state().trouble, testing::HasSubstr("disk of the history is full"));
@@ -558,14 +513,11 @@ TEST_F(HistoryFault, AStartOnAFullDiskForgetsNothing) {
 
 /// The store has a disk of its own, which is really full for a while.
 TEST_F(HistoryFault, AFullDiskIsSurvived) {
-  constexpr int passed = 0, failed = 1, skipped = 2;
   write("a", "1");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", state_directory().c_str(), "tmpfs", 0, "size=2m,mode=0700") != 0)
-      ::_exit(skipped);
+  const auto own_disk = [&] {
+    return test::private_mounts() && test::mount_tmpfs(state_directory(), "size=2m,mode=0700");
+  };
+  const auto end = test::in_child(own_disk, [&] {
     const std::string filler = state_directory() + "/filler";
     const auto fill = [&] {
       const file_descriptor out(
@@ -603,13 +555,8 @@ TEST_F(HistoryFault, AFullDiskIsSurvived) {
     EXPECT_EQ(tree.content("ws/a"), "1");
     for (const char* name : {"ws/b", "ws/c", "ws/d", "ws/e"})
       EXPECT_FALSE(tree.exists(name)) << name;
-    ::_exit(HasFailure() ? failed : passed);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == skipped) GTEST_SKIP() << "needs a mount namespace";
-  EXPECT_EQ(WEXITSTATUS(status), passed);
+  });
+  if (end == test::child_end::refused) GTEST_SKIP() << "needs a mount namespace";
 }
 
 } // namespace

@@ -6,15 +6,6 @@
 #include "support/fault/faulty_sys.hpp"
 #include "support/history/history_fixture.hpp"
 
-#include <cerrno>
-#include <cstddef>
-#include <filesystem>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 using namespace paddock;
 using test::IsOk;
 
@@ -136,15 +127,14 @@ protected:
     std::size_t writes = 0;
     session_outcome outcome;
     {
-      test::injection injected(
-          {.at = 1, .lasting = test::lasting::ever, .os_errno_of = [&](std::string_view name) {
-             if (name != "write" && name != "writev") return 0;
-             ++writes;
-             const bool is_full = disk.lasting == test::lasting::ever
-                                      ? disk.from != 0 && writes >= disk.from
-                                      : writes == disk.from;
-             return is_full ? ENOSPC : 0;
-           }});
+      test::injection injected({.os_errno_of = [&](std::string_view name) {
+        if (name != "write" && name != "writev") return 0;
+        ++writes;
+        const bool is_full = disk.lasting == test::lasting::ever
+                                 ? disk.from != 0 && writes >= disk.from
+                                 : writes == disk.from;
+        return is_full ? ENOSPC : 0;
+      }});
       outcome = work();
       injected.end();
       failed = test::injection::failed() != 0;

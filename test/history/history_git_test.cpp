@@ -99,8 +99,7 @@ TEST_P(HistoryGit, WhatAPersonMadeOfAnAgentsCommitStaysWhole) {
 
 /// Git writes the index anew when a person only looks.
 TEST_F(HistoryRepository, ARepositoryOfAnAgentsThatAPersonLookedIntoIsUndone) {
-  write("a", "1\n");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1\n"}});
   run(*store, "echo 2 > a && git init -q e && cp a e/a && git -C e add a");
   const std::string index = tree.content("ws/e/.git/index");
   shell("cd e && cp -p a other && mv other a && git status -s >/dev/null");

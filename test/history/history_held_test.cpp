@@ -10,23 +10,9 @@
 #include "path/directory_moves.hpp"
 #include "support/fault/faulty_sys.hpp"
 
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <pthread.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <string>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;
@@ -102,10 +88,8 @@ TEST_F(HistoryHeld, WhatBecomesAProtectedFileIsPreparedOutOfReach) {
                             test::injection::rename_flags() == RENAME_NOREPLACE;
       return is_meant && ++renames == 1 ? EXDEV : 0;
     };
-    test::injection injected({.at = 1,
-                              .lasting = test::lasting::ever,
-                              .os_errno_of = errno_of,
-                              .before = [&](std::size_t) { agents.look(); }});
+    test::injection injected(
+        {.os_errno_of = errno_of, .before = [&](std::size_t) { agents.look(); }});
     const auto back = store->restore({.to = to, .paths = {"d/.git/hooks"}});
     injected.end();
     agents.spoil();
@@ -146,8 +130,7 @@ TEST_F(HistoryHeld, WhatComesBackIsWhatWasThere) {
           name == "renameat2" && test::injection::rename_flags() == RENAME_NOREPLACE;
       return is_meant && ++renames == 1 ? EXDEV : 0;
     };
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = errno_of, .before = forge});
+    test::injection injected({.os_errno_of = errno_of, .before = forge});
     const auto back =
         store->restore({.paths = {".envrc"}, .force = true, .by = history::author::other});
     injected.end();
@@ -199,8 +182,7 @@ TEST_F(HistoryHeld, DirectoriesComeBackOnALittleStack) {
 
 /// A directory that a running command keeps in place is moved by a restore as little as by a tool.
 TEST_F(HistoryHeld, ADirectoryThatACommandKeepsStaysInItsPlace) {
-  write("was/f", "one");
-  const auto store = begun();
+  const auto store = begun_with({{"was/f", "one"}});
   run(*store, "mv was moved");
   const std::string before = now();
   {
@@ -220,8 +202,7 @@ TEST_F(HistoryHeld, ADirectoryThatACommandKeepsStaysInItsPlace) {
 /// What a killed tool has left beside its file goes with the next undo; nothing else of that kind.
 TEST_F(HistoryHeld, WhatAKilledToolLeftIsTakenAway) {
   const std::string left = ".paddock-tmp-0123456789abcdef0123456789abcdef";
-  write("d/f", "one");
-  const auto store = begun();
+  const auto store = begun_with({{"d/f", "one"}});
   const std::vector<std::string> paths{"d/f"};
   auto recording = store->before_tool("write", paths);
   write("d/f", "two");
@@ -324,11 +305,11 @@ TEST_F(HistoryHeld, SmallFilesAreReadFirst) {
   };
   const auto store = open({.threads_max = 1});
   bool was_met = false;
-  test::injection injected({.at = 0, .before = [&](std::size_t) {
-                              if (was_met || !is_read()) return;
-                              was_met = true;
-                              EXPECT_TRUE(is_held());
-                            }});
+  test::injection injected({.before = [&](std::size_t) {
+    if (was_met || !is_read()) return;
+    was_met = true;
+    EXPECT_TRUE(is_held());
+  }});
   EXPECT_THAT(store->read_in(), IsOk());
   injected.end();
   EXPECT_TRUE(was_met && is_held()); // the control

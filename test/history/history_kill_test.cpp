@@ -8,17 +8,6 @@
 #include "support/fault/kill_at.hpp"
 #include "support/history/history_fixture.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <iostream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 using namespace paddock;
 using test::campaign_met;
 using test::IsOk;
@@ -75,8 +64,7 @@ protected:
   /// Kills `work` each time in what was saved. False: no process may be traced here.
   [[nodiscard]] bool is_killed_at_each(std::size_t stride, const std::function<bool()>& work,
                                        const std::function<void(std::size_t)>& look) const {
-    return test::kill_at_each(
-        {.stride = stride}, [this] { load(); }, work, look);
+    return test::kill_at_each({.stride = stride}, [this] { load(); }, work, look);
   }
 
   /// Puts workspace and store back as they were when they were saved.
@@ -93,10 +81,7 @@ protected:
     const std::string found = now();
     look(found);
     EXPECT_TRUE(found == original_ || found == other) << "killed at " << stop << ":\n" << found;
-    const auto back = store->restore({.to = point_, .paths = {""}, .force = true});
-    ASSERT_THAT(back, IsOk()) << "killed at " << stop;
-    EXPECT_TRUE(back->conflicts.empty())
-        << back->conflicts.front().path << ": " << back->conflicts.front().reason;
+    (void)restored(*store, {.to = point_, .paths = {""}, .force = true}, stop);
     EXPECT_EQ(now(), original_) << "killed at " << stop;
     const auto checked = store->verify();
     ASSERT_THAT(checked, IsOk());
@@ -320,9 +305,7 @@ TEST_F(HistoryKill, WhatAKilledRestoreDidIsTheAgents) {
     for (const history::checkpoint& each : store->checkpoints())
       if (each.label == "before restore") before = each.number;
     if (now() == original_) {
-      const auto back = store->restore({.to = before});
-      ASSERT_THAT(back, IsOk()) << at;
-      EXPECT_TRUE(back->conflicts.empty()) << at;
+      (void)restored(*store, {.to = before}, at);
       EXPECT_EQ(now(), changed_) << "killed at " << at;
       ++taken_back;
     }
@@ -344,7 +327,7 @@ TEST_F(HistoryKill, AFailureOfTheStoreFailsNoTool) {
         const auto store = open(plain());
         ASSERT_NE(store, nullptr);
         const auto only_writing = [](std::string_view name) {
-          return name == "write" || name == "writev" || name == "fdatasync" ? ENOSPC : EIO;
+          return test::is_write(name) || name == "fdatasync" ? ENOSPC : EIO;
         };
         test::injection injected({.at = at, .lasting = lasting, .os_errno_of = only_writing});
         const std::vector<std::string> paths{"a", "b"};
@@ -389,10 +372,7 @@ TEST_F(HistoryKill, AnOpenStoreCarriesARestoreOn) {
     EXPECT_EQ(told(list), "created a person's by other; ") << at;
     fs::remove(workspace() + "/a person's");
     if (was_half) ++carried_on;
-    const auto again = store->restore({.to = point_});
-    ASSERT_THAT(again, IsOk()) << at;
-    EXPECT_TRUE(again->conflicts.empty())
-        << at << again->conflicts.front().path << again->conflicts.front().reason;
+    (void)restored(*store, {.to = point_}, at);
     EXPECT_EQ(tree.content("ws/a"), "one") << at;
     EXPECT_EQ(tree.content("ws/b"), "two") << at;
     EXPECT_EQ(tree.content("ws/d/f"), "three") << at;
@@ -511,10 +491,7 @@ TEST_F(HistoryKill, LosesNothingThatIsSavedMeanwhile) {
             std::error_code failed;
             fs::rename(workspace() + "/other's", workspace() + '/' + path, failed);
           };
-          test::injection injected({.at = 1,
-                                    .lasting = test::lasting::ever,
-                                    .os_errno_of = fail_rename,
-                                    .before = save_there});
+          test::injection injected({.os_errno_of = fail_rename, .before = save_there});
           back = store->restore({.to = point});
           injected.end();
         }

@@ -37,15 +37,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.name; });
 
 TEST_P(HistoryTaken, ComesBackToWhatThePersonHad) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   shell(GetParam().by_person);
   const std::string before = now();
   run(*store, GetParam().by_agent);
   EXPECT_EQ(told(store->changes({})), GetParam().told);
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(now(), before);
   // And that is taken back, too.
   ASSERT_THAT(store->restore({.to = back->before}), IsOk());
@@ -56,8 +53,7 @@ TEST_P(HistoryTaken, ComesBackToWhatThePersonHad) {
 
 /// The control: what a person has changed after the agent is theirs, and stops the restore.
 TEST_F(HistoryPersons, WhatAPersonChangedAfterTheAgentIsAConflict) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   run(*store, "echo agent > kept; echo agent > made");
   shell("echo mine > kept; echo mine > made");
   const auto refused = store->restore({});
@@ -116,15 +112,12 @@ TEST_P(HistoryModes, APersonGaveAreThePersons) {
 
 /// What was taken back is the agent's no more: a person goes on with it, and nothing is in the way.
 TEST_F(HistoryPersons, WhatWasTakenBackIsThePersonsAgain) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   run(*store, "echo agent > kept");
   ASSERT_THAT(store->restore({}), IsOk());
   shell("echo mine > kept");
   EXPECT_EQ(told(store->changes({})), "modified kept by other; ");
-  const auto nothing = store->restore({});
-  ASSERT_THAT(nothing, IsOk());
-  EXPECT_TRUE(nothing->conflicts.empty());
+  const auto nothing = restored(*store);
   EXPECT_EQ(nothing->restored, 0u);
   EXPECT_EQ(nothing->others, 1u);
   EXPECT_EQ(tree.content("ws/kept"), "mine\n");
@@ -132,8 +125,7 @@ TEST_F(HistoryPersons, WhatWasTakenBackIsThePersonsAgain) {
 
 /// What a restore was asked to take from a person is not brought back by the next one.
 TEST_F(HistoryPersons, WhatWasRestoredByNameIsAsItWas) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   shell("echo mine > kept; echo mine > made");
   const std::vector<std::string> paths{"kept", "made"};
   const auto back = store->restore({.paths = paths, .force = true});
@@ -146,8 +138,7 @@ TEST_F(HistoryPersons, WhatWasRestoredByNameIsAsItWas) {
 
 /// What a person takes back is theirs: an agent's restore leaves it, and the person can go on.
 TEST_F(HistoryPersons, APersonsUndoIsAPersons) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   run(*store, "echo agent > kept; echo agent > made");
   const auto mark = store->make_checkpoint("")->number;
   const auto undone = store->restore({.by = history::author::other});
@@ -188,8 +179,7 @@ INSTANTIATE_TEST_SUITE_P(, HistoryForced,
 
 /// Restored over what a person had made of the agent's work, it is nobody's change any more.
 TEST_P(HistoryForced, BeginsAnew) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   const std::string before = now();
   run(*store, "echo agent > kept");
   if (!GetParam().is_force) {
@@ -204,15 +194,12 @@ TEST_P(HistoryForced, BeginsAnew) {
   EXPECT_EQ(now(), before);
   EXPECT_EQ(told(store->changes({})), "");
   run(*store, GetParam().afterwards);
-  const auto again = store->restore({});
-  ASSERT_THAT(again, IsOk());
-  EXPECT_TRUE(again->conflicts.empty());
+  (void)restored(*store);
   EXPECT_EQ(now(), before);
 }
 
 TEST_F(HistoryPersons, APathThatNobodyKnowsIsNamed) {
-  write("kept", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"kept", "old"}});
   run(*store, "rm kept; mkdir d; echo 1 > d/f");
   const std::vector<std::string> paths{"ketp", "kept", "d"};
   const auto trial = store->restore({.paths = paths, .effect = history::restore_effect::check});
@@ -234,10 +221,9 @@ TEST_F(HistoryPersons, SetIdBitsThatDoNotComeBackAreNamed) {
 
 /// What a person has undone on the page is theirs: names that are read-only stay so to the agent.
 TEST_F(HistoryPersons, WhatIsReadOnlyIsNotTakenBackFromAPerson) {
-  write("repo/.git/HEAD", "ref: refs/heads/main\n");
-  write("repo/.git/objects/x", "");
-  write("repo/.git/refs/x", "");
-  const auto store = begun();
+  const auto store = begun_with({{"repo/.git/HEAD", "ref: refs/heads/main\n"},
+                                 {"repo/.git/objects/x", ""},
+                                 {"repo/.git/refs/x", ""}});
   shell("echo mine > repo/.git/config");
   run(*store, "echo 1 > other");
   const std::vector<std::string> paths{"repo/.git/config"};
@@ -249,8 +235,7 @@ TEST_F(HistoryPersons, WhatIsReadOnlyIsNotTakenBackFromAPerson) {
 
 /// To name what a person has changed is not to say that it may be lost.
 TEST_F(HistoryPersons, WhatIsNamedIsAConflictWithoutForce) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   shell("echo mine > a; echo new > new; mkdir d; echo x > d/x");
   for (const std::string path : {"a", "new", "d/x"}) {
     const auto refused = store->restore({.paths = {path}});
@@ -270,9 +255,7 @@ TEST_F(HistoryPersons, WhatIsNamedIsAConflictWithoutForce) {
 
 /// What lies in a directory that is told as one is found by its own path.
 TEST_F(HistoryPersons, WhatLiesInANewDirectoryIsFound) {
-  write("old/x", "1");
-  write("gone/y", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"old/x", "1"}, {"gone/y", "1"}});
   run(*store, "mkdir -p d/e/g; echo 1 > d/e/f; echo 2 > d/e/g/h; rm -r gone; mv old moved");
   EXPECT_EQ(told(store->changes({})), "created d (2) by exec; deleted gone by exec; "
                                       "moved moved from old by exec; ");
@@ -323,9 +306,7 @@ TEST_F(HistoryPersons, WhatAToolMadeBeforeTheRepositoryGoesWithIt) {
     write(each, "agent's");
   EXPECT_EQ(recording.finish(), "");
   run(*store, "cd proj; mkdir -p .git/objects .git/refs; echo 'ref: refs/heads/main' > .git/HEAD");
-  const auto back = store->restore({.by = history::author::other});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty()) << back->conflicts.front().path;
+  (void)restored(*store, {.by = history::author::other});
   EXPECT_FALSE(tree.exists("ws/proj")) << now();
 }
 

@@ -3,9 +3,7 @@
 // What a restore never does: destroy what nobody holds, or stop for what is not its business.
 
 #include "support/history/history_fixture.hpp"
-
-#include <sched.h>
-#include <sys/mount.h>
+#include "support/process/process.hpp"
 
 using namespace paddock;
 using test::IsOk;
@@ -27,9 +25,7 @@ TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
   const auto trial = store->restore({.effect = history::restore_effect::check});
   ASSERT_THAT(trial, IsOk());
   EXPECT_EQ(trial->lost, 1u);
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(back->lost, 1u);
   EXPECT_THAT(back->lost_paths, testing::ElementsAre("target/made"));
   EXPECT_EQ(now(), before);
@@ -37,16 +33,13 @@ TEST_F(HistoryRestore, SaysWhatItRemovesForGood) {
 
 /// The way forward again is for the rest; what is gone for good is named, as one directory.
 TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
-  write(".gitignore", "target/\n*.o\n");
-  const auto store = begun();
+  const auto store = begun_with({{".gitignore", "target/\n*.o\n"}});
   run(*store,
       "mkdir -p target/deep target/empty; echo 1 > target/deep/f; echo 1 > target/g; echo 1 > a.o; "
       "mkdir d; echo 1 > d/covered");
   const auto back = store->restore({});
   ASSERT_THAT(back, IsOk());
-  const auto forth = store->restore({.to = back->before});
-  ASSERT_THAT(forth, IsOk());
-  EXPECT_TRUE(forth->conflicts.empty());
+  const auto forth = restored(*store, {.to = back->before});
   EXPECT_EQ(tree.content("ws/d/covered"), "1\n");
   std::vector<std::string> left;
   for (const auto& each : forth->left)
@@ -58,13 +51,10 @@ TEST_F(HistoryRestore, GoesForwardWithoutWhatIsGoneForGood) {
 
 /// What a person has put into a directory of the agent's stays, with the directories above it.
 TEST_F(HistoryRestore, LeavesWhatAPersonPutIntoTheAgentsDirectories) {
-  write("a.c", "one");
-  const auto store = begun();
+  const auto store = begun_with({{"a.c", "one"}});
   run(*store, "echo two > a.c; mkdir -p notes/deep/more other; echo n > notes/n; echo o > other/o");
   shell("echo mine > notes/deep/b.bin");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(tree.content("ws/a.c"), "one");
   EXPECT_EQ(tree.content("ws/notes/deep/b.bin"), "mine\n");
   EXPECT_FALSE(tree.exists("ws/notes/n"));
@@ -81,9 +71,7 @@ TEST_F(HistoryRestore, LeavesWhatAPersonPutIntoTheAgentsDirectories) {
 
 /// The control: where a file is to come back in the directory's place, that is a conflict.
 TEST_F(HistoryRestore, RefusesToReplaceADirectoryWithWhatAPersonPutIntoIt) {
-  write("a.c", "one");
-  write("notes", "text");
-  const auto store = begun();
+  const auto store = begun_with({{"a.c", "one"}, {"notes", "text"}});
   run(*store, "echo two > a.c; rm notes; mkdir notes; echo n > notes/n");
   shell("echo mine > notes/b.bin");
   const auto refused = store->restore({});
@@ -99,15 +87,12 @@ TEST_F(HistoryRestore, RefusesToReplaceADirectoryWithWhatAPersonPutIntoIt) {
 /// What programs build in ignored directories keeps nothing else back; asked for by name, it is
 /// told.
 TEST_F(HistoryRestore, LeavesWhatWasBuiltInIgnoredDirectories) {
-  write(".gitignore", "build/\n");
-  write("build/made.o", "old");
-  write("build/gone.o", "old");
-  write("a.c", "one");
-  const auto store = begun();
+  const auto store = begun_with({{".gitignore", "build/\n"},
+                                 {"build/made.o", "old"},
+                                 {"build/gone.o", "old"},
+                                 {"a.c", "one"}});
   run(*store, "echo two > a.c; echo new > build/made.o; rm build/gone.o; echo x > build/more.o");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(tree.content("ws/a.c"), "one");
   EXPECT_EQ(tree.content("ws/build/made.o"), "new\n");
   EXPECT_FALSE(tree.exists("ws/build/more.o"));
@@ -122,16 +107,12 @@ TEST_F(HistoryRestore, LeavesWhatWasBuiltInIgnoredDirectories) {
 
 /// A directory of which nothing is held does not come back hollow.
 TEST_F(HistoryRestore, MakesNoHollowDirectoryOfWhatWasIgnored) {
-  write(".gitignore", "node_modules/\n");
-  write("node_modules/x/deep/f.js", "1");
-  write("d/covered", "1");
-  const auto store = begun();
+  const auto store = begun_with(
+      {{".gitignore", "node_modules/\n"}, {"node_modules/x/deep/f.js", "1"}, {"d/covered", "1"}});
   auto recording = store->before_command("exec", "rm -r node_modules d");
   shell("rm -r node_modules d");
   EXPECT_THAT(recording.finish(), testing::HasSubstr("node_modules/x/deep/f.js"));
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(tree.content("ws/d/covered"), "1");
   EXPECT_FALSE(tree.exists("ws/node_modules"));
   ASSERT_EQ(back->left.size(), 1u);
@@ -140,17 +121,14 @@ TEST_F(HistoryRestore, MakesNoHollowDirectoryOfWhatWasIgnored) {
 
 /// The control: what a tool has written there is read before it goes, and can be had back.
 TEST_F(HistoryRestore, HoldsWhatAToolMadeInAnIgnoredDirectory) {
-  write("target/old", "old");
-  const auto store = begun();
+  const auto store = begun_with({{"target/old", "old"}});
   const std::vector<std::string> paths{"target/made", "target/old"};
   auto recording = store->before_tool("write", paths);
   write("target/made", "made");
   write("target/old", "new");
   EXPECT_EQ(recording.finish(), "");
   const std::string made = now();
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(back->lost, 0u);
   EXPECT_FALSE(tree.exists("ws/target/made"));
   EXPECT_EQ(tree.content("ws/target/old"), "old");
@@ -167,15 +145,11 @@ TEST_F(HistoryRestore, KeepsWhatAPersonMadeAndTheAgentMoved) {
   run(*store, "mv theirs moved; mv notes papers; mv own owned");
   // By where it is now, too: it goes back, and does not only go.
   const std::vector<std::string> there{"moved", "papers"};
-  const auto named = store->restore({.paths = there});
-  ASSERT_THAT(named, IsOk());
-  EXPECT_TRUE(named->conflicts.empty());
+  (void)restored(*store, {.paths = there});
   EXPECT_EQ(tree.content("ws/theirs"), "the only copy");
   EXPECT_EQ(tree.content("ws/notes/theirs"), "another one");
   EXPECT_TRUE(tree.exists("ws/owned")); // the control
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  (void)restored(*store);
   EXPECT_FALSE(tree.exists("ws/owned"));
   EXPECT_FALSE(tree.exists("ws/moved"));
   EXPECT_EQ(tree.content("ws/theirs"), "the only copy");
@@ -184,39 +158,30 @@ TEST_F(HistoryRestore, KeepsWhatAPersonMadeAndTheAgentMoved) {
 
 /// A mount is not left by a rename: that is a conflict by name, and the rest is restored.
 TEST_F(HistoryRestore, NamesWhatLiesOnAnotherFileSystem) {
-  constexpr int passed = 0, failed = 1, skipped = 2;
   write("plain", "1");
   tree.directory("ws/mounted");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", (workspace() + "/mounted").c_str(), "tmpfs", 0, nullptr) != 0)
-      ::_exit(skipped);
+  const auto mounted = [&] {
+    return test::private_mounts() && test::mount_tmpfs(workspace() + "/mounted", "");
+  };
+  const auto end = test::in_child(mounted, [&] {
     const auto store = begun();
     run(*store, "echo 2 > plain; echo 2 > mounted/new; mkdir mounted/empty");
     const auto refused = store->restore({});
-    const bool is_named =
-        refused && refused->conflicts.size() == 1 &&
-        refused->conflicts.front().path == "mounted/new" &&
-        refused->conflicts.front().reason.find("another file system") != std::string::npos;
-    const auto forced = store->restore({.force = true});
-    const bool is_done = forced && tree.content("ws/plain") == "1" &&
-                         tree.exists("ws/mounted/new") && !tree.exists("ws/mounted/empty");
-    ::_exit(is_named && is_done && !HasFailure() ? passed : failed);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == skipped) GTEST_SKIP() << "needs a mount namespace";
-  EXPECT_EQ(WEXITSTATUS(status), passed);
+    ASSERT_TRUE(refused && refused->conflicts.size() == 1);
+    EXPECT_EQ(refused->conflicts.front().path, "mounted/new");
+    EXPECT_THAT(refused->conflicts.front().reason, testing::HasSubstr("another file system"));
+    EXPECT_THAT(store->restore({.force = true}), IsOk());
+    EXPECT_EQ(tree.content("ws/plain"), "1");
+    EXPECT_TRUE(tree.exists("ws/mounted/new"));
+    EXPECT_FALSE(tree.exists("ws/mounted/empty"));
+  });
+  if (end == test::child_end::refused) GTEST_SKIP() << "needs a mount namespace";
 }
 
 /// What a command makes under a hidden name is not looked at: its directory stays, and the rest
 /// goes.
 TEST_F(HistoryRestore, LeavesWhatIsHiddenAndTakesTheRestBack) {
-  write("kept/f", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"kept/f", "1"}});
   run(*store, "mkdir -p d/e/n; echo 1 > d/e/.perstack; echo 2 > d/f; echo 3 > kept/f; mv kept g");
   const auto back = store->restore({});
   ASSERT_TRUE(back) << explain(back.error());
@@ -245,9 +210,7 @@ TEST_F(HistoryRestore, TakesManyMovesBack) {
     fs::rename(workspace() + "/old/" + std::to_string(i),
                workspace() + "/new/" + std::to_string(i));
   EXPECT_EQ(recording.finish(), "");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  (void)restored(*store);
   EXPECT_EQ(now(), before);
 }
 
@@ -315,19 +278,15 @@ TEST_F(HistoryRestore, HoldsSmallFilesInIgnoredDirectories) {
   write(".gitignore", "private/\n.env\n*.sqlite\nnode_modules/\n");
   write("private/notes", "old");
   write("private/large", std::string((1U << 20U) + 1, 'x'));
-  write("private/node_modules/x.js", "old");
-  write(".env", "secret");
-  write("my.sqlite", "rows");
-  const auto store = begun();
+  const auto store =
+      begun_with({{"private/node_modules/x.js", "old"}, {".env", "secret"}, {"my.sqlite", "rows"}});
   run(*store, "echo new > private/notes; echo > .env; rm my.sqlite; "
               "rm private/node_modules/x.js; echo made > private/made");
   auto command = store->before_command("exec", "rm private/large");
   fs::remove(workspace() + "/private/large");
   EXPECT_EQ(command.finish(),
             "what private/large held before is not kept: it lies in an ignored directory");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(tree.content("ws/private/notes"), "old");
   EXPECT_EQ(tree.content("ws/.env"), "secret");
   EXPECT_EQ(tree.content("ws/my.sqlite"), "rows");
@@ -345,9 +304,7 @@ TEST_F(HistoryRestore, AnAgentsDirectoryStaysForWhatComesBackIntoIt) {
   run(*store, "mkdir -p made/deep; echo 1 > made/agents");
   shell("mkdir made/deep/in; echo mine > made/deep/in/mine");
   run(*store, "rm -r made/deep/in");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk()) << explain(back.error());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(tree.content("ws/made/deep/in/mine"), "mine\n");
   EXPECT_FALSE(tree.exists("ws/made/agents")); // the control
   ASSERT_EQ(back->left.size(), 1u);
@@ -361,9 +318,7 @@ TEST_F(HistoryRestore, AnAgentsDirectoryStaysForWhatBecomesAPersonsAgain) {
   run(*store, "rm made/x");
   ASSERT_THAT(store->restore({.paths = {"made"}, .force = true}), IsOk());
   run(*store, "mkdir made; ln -s nowhere made/x");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk()) << explain(back.error());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   EXPECT_EQ(tree.content("ws/made/x"), "mine\n");
   ASSERT_EQ(back->left.size(), 1u);
   EXPECT_EQ(back->left[0].reason, "it stays, because made/x in it comes back");
@@ -380,9 +335,7 @@ TEST_F(HistoryRestore, WhatHasNoDirectoryAnyMoreStaysAway) {
     ASSERT_THAT(store->restore({.paths = {"d"}, .force = true}), IsOk());
     EXPECT_FALSE(tree.exists("ws/d"));
     run(*store, command);
-    const auto back = store->restore({});
-    ASSERT_THAT(back, IsOk()) << explain(back.error());
-    EXPECT_TRUE(back->conflicts.empty());
+    const auto back = restored(*store);
     EXPECT_EQ(tree.content("ws/a"), "1");
     EXPECT_FALSE(tree.exists("ws/d"));
     ASSERT_EQ(back->left.size(), 2u);

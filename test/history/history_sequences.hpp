@@ -10,21 +10,7 @@
 
 #include <paddock/file/file.hpp>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
 #include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

@@ -7,17 +7,7 @@
 #include "support/fault/faulty_sys.hpp"
 #include "support/history/history_fixture.hpp"
 
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <filesystem>
-#include <functional>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace paddock;
 using test::IsOk;
@@ -126,8 +116,7 @@ TEST_P(HistoryStaging, AllOrNothingAndTheNextTryWorks) {
     const auto disturb = [&](std::size_t) {
       if (has_prey() && ++chances == at) steal();
     };
-    test::injection injected(
-        {.at = 1, .lasting = test::lasting::ever, .os_errno_of = errno_of, .before = disturb});
+    test::injection injected({.os_errno_of = errno_of, .before = disturb});
     const auto back = store->restore(request);
     injected.end();
     if (chances < at) break;

@@ -180,8 +180,7 @@ TEST_F(HistoryStore, DropsTheOldestCheckpoints) {
 }
 
 TEST_F(HistoryStore, IsSharedByProcesses) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   const std::uint64_t start = store->state().start;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -235,8 +234,7 @@ TEST_F(HistoryStore, IsSharedByThreads) {
 
 /// Another one that sweeps out takes nothing from who has the store open.
 TEST_F(HistoryStore, IsSweptWhileOthersHaveIt) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   run(*store, "echo 2 > a");
   const auto other = begun();
   ASSERT_THAT(other->collect_garbage(), IsOk());
@@ -415,8 +413,7 @@ TEST_F(HistoryStore, AJournalThatIsCutEmptiedOrRemovedIsNoticed) {
 }
 
 TEST_F(HistoryStore, AJournalThatIsRemovedWhileACommandRunsIsSaid) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   auto command = store->before_command("exec", "work");
   fs::remove(store_directory() + "/journal");
   shell("rm a; echo n > new");

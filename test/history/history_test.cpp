@@ -15,8 +15,7 @@ namespace fs = std::filesystem;
 class History : public test::history_fixture {};
 
 TEST_F(History, TellsWhatAToolChanged) {
-  write("a.txt", "one\n");
-  const auto store = begun();
+  const auto store = begun_with({{"a.txt", "one\n"}});
   const std::vector<std::string> paths{"a.txt", "new/b.txt"};
   auto recording = store->before_tool("writeTextFile", paths);
   write("a.txt", "two\n");
@@ -57,9 +56,7 @@ TEST_F(History, TakesBackACommandToTheByte) {
 }
 
 TEST_F(History, TellsAPersonsChangesFromTheAgents) {
-  write("mine", "1");
-  write("its", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"mine", "1"}, {"its", "1"}});
   run(*store, "echo 2 > its");
   shell("echo 3 > mine");
   EXPECT_EQ(told(store->changes({})), "modified its by exec; modified mine by other; ");
@@ -70,8 +67,7 @@ TEST_F(History, TellsAPersonsChangesFromTheAgents) {
 }
 
 TEST_F(History, RefusesWhatSomebodyElseChangedSince) {
-  write("both", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"both", "1"}});
   run(*store, "echo 2 > both");
   shell("echo 3 >> both");
   const std::string present = now();
@@ -107,9 +103,7 @@ TEST_F(History, PutsDownToACommandWhatAnotherProcessSeesOfIt) {
 }
 
 TEST_F(History, NamesThePathsThatNobodyKnows) {
-  write("a", "1");
-  write("d/f", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}, {"d/f", "1"}});
   run(*store, "rm d/f; rmdir d; echo n > n");
   const auto list = store->changes({.paths = {"a", "d", "d/f", "n", "b", "d/g"}});
   ASSERT_THAT(list, IsOk());
@@ -166,10 +160,8 @@ TEST_F(History, KnowsTheStoreAgain) {
 }
 
 TEST_F(History, SaysWhatItCannotBringBack) {
-  write(".gitignore", "build/\n");
-  write("build/out", "made");
-  write(".env", "secret");
-  const auto store = begun();
+  const auto store =
+      begun_with({{".gitignore", "build/\n"}, {"build/out", "made"}, {".env", "secret"}});
   run(*store, "echo again > build/out; echo > build/new; echo changed > .env");
   const auto list = store->changes({});
   ASSERT_TRUE(list);
@@ -212,15 +204,12 @@ TEST_F(History, TakesBackWhatGitDid) {
 
 /// What is in an ignored directory is not held; moved or new it is had back all the same.
 TEST_F(History, TakesBackWhatItDoesNotHold) {
-  write(".gitignore", "target/\nnode_modules/\n");
-  write("target/deep/big", "made by a compiler");
-  const auto store = begun();
+  const auto store = begun_with(
+      {{".gitignore", "target/\nnode_modules/\n"}, {"target/deep/big", "made by a compiler"}});
   const std::string before = now();
   run(*store, "mkdir node_modules && echo x > node_modules/x && echo new > target/new && rm "
               "target/new && mv target elsewhere");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  (void)restored(*store);
   EXPECT_EQ(now(), before);
   // The control: what it held cannot be made up.
   run(*store, "echo other > target/deep/big");
@@ -233,8 +222,7 @@ TEST_F(History, TakesBackWhatItDoesNotHold) {
 
 /// Who adds a directory to the ignored ones does not hide what is done in it.
 TEST_F(History, WhatWasCoveredStaysSo) {
-  write("src/a", "one");
-  const auto store = begun();
+  const auto store = begun_with({{"src/a", "one"}});
   const std::string before = now();
   run(*store, "echo src/ > .gitignore; echo two > src/a; echo n > src/n");
   ASSERT_THAT(store->restore({}), IsOk());
@@ -242,16 +230,13 @@ TEST_F(History, WhatWasCoveredStaysSo) {
 }
 
 TEST_F(History, ObeysTheFence) {
-  write(".git/HEAD", "ref: refs/heads/main\n");
-  write(".git/config", "[core]\n");
-  write(".git/objects/x", "");
-  write(".git/refs/x", "");
-  write("plain", "1");
-  const auto store = begun();
+  const auto store = begun_with({{".git/HEAD", "ref: refs/heads/main\n"},
+                                 {".git/config", "[core]\n"},
+                                 {".git/objects/x", ""},
+                                 {".git/refs/x", ""},
+                                 {"plain", "1"}});
   run(*store, "echo evil > .git/config; echo 2 > plain");
-  const auto back = store->restore({});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  const auto back = restored(*store);
   ASSERT_EQ(back->left.size(), 1u);
   EXPECT_EQ(back->left.front().path, ".git/config");
   EXPECT_EQ(tree.content("ws/plain"), "1");
@@ -259,9 +244,7 @@ TEST_F(History, ObeysTheFence) {
 }
 
 TEST_F(History, NeitherReadsNorListsWhatIsHidden) {
-  write(".perstack/state", "secret");
-  write("dir/.perstack/state", "secret");
-  const auto store = begun();
+  const auto store = begun_with({{".perstack/state", "secret"}, {"dir/.perstack/state", "secret"}});
   run(*store, "echo more >> .perstack/state; echo more >> dir/.perstack/state; echo n > dir/n");
   EXPECT_EQ(told(store->changes({})), "created dir/n by exec; ");
   EXPECT_EQ(std::system(("grep -r secret '" + state_directory() + "'").c_str()) != 0, true);
@@ -295,9 +278,7 @@ TEST_F(History, TellsWhatItHadNotRead) {
 }
 
 TEST_F(History, BringsBackAMovedDirectoryAsItIs) {
-  write("d/a", "1");
-  write("d/sub/b", "2");
-  const auto store = begun();
+  const auto store = begun_with({{"d/a", "1"}, {"d/sub/b", "2"}});
   struct stat before{}, after{};
   ASSERT_EQ(::stat((workspace() + "/d/sub/b").c_str(), &before), 0);
   run(*store, "mv d e");
@@ -308,13 +289,9 @@ TEST_F(History, BringsBackAMovedDirectoryAsItIs) {
 }
 
 TEST_F(History, RestoresSomePathsOnly) {
-  write("a", "1");
-  write("d/b", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}, {"d/b", "1"}});
   run(*store, "echo 2 > a; rm -r d; echo n > n");
-  const auto back = store->restore({.paths = {"d/b"}});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  (void)restored(*store, {.paths = {"d/b"}});
   EXPECT_EQ(tree.content("ws/d/b"), "1");
   EXPECT_EQ(tree.content("ws/a"), "2\n");
   EXPECT_TRUE(tree.exists("ws/n"));
@@ -343,8 +320,7 @@ TEST_F(History, ReadsAgainWhatChangedWhileACommandRan) {
 
 /// Nothing is made, and nothing of what was changed meanwhile is put down to somebody else.
 TEST_F(History, ACheckpointIsCancelled) {
-  write("d/a", "0");
-  const auto store = begun();
+  const auto store = begun_with({{"d/a", "0"}});
   write("d/a", "1");
   std::atomic<bool> cancelled = true;
   EXPECT_THAT(store->make_checkpoint("never", {.cancelled = &cancelled}),
@@ -360,8 +336,7 @@ TEST_F(History, ACheckpointIsCancelled) {
 
 /// As the last content of a pack it stands where the next one will.
 TEST_F(History, HoldsAnEmptyFile) {
-  write("a", "1");
-  const auto store = begun();
+  const auto store = begun_with({{"a", "1"}});
   run(*store, ": > empty");
   const auto point = store->make_checkpoint("");
   ASSERT_THAT(point, IsOk());
@@ -384,9 +359,7 @@ TEST_F(History, ACheckpointWaitsForTheReading) {
   ASSERT_THAT(made, IsOk());
   EXPECT_EQ(made->unread, 0u);
   run(*store, "rm -rf d*");
-  const auto back = store->restore({.to = made->number});
-  ASSERT_THAT(back, IsOk());
-  EXPECT_TRUE(back->conflicts.empty());
+  (void)restored(*store, {.to = made->number});
   EXPECT_EQ(now(), before);
 }
 

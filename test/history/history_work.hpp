@@ -10,23 +10,9 @@
 #include <paddock/file/directory.hpp>
 #include <paddock/file/file.hpp>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace paddock::test {
 

@@ -24,24 +24,25 @@ result<void> look_from(const file_descriptor& directory) {
   return {};
 }
 
+/// What was read is inside.
+template <class T, class E, class Bytes>
+result<void> inside(const result<T, E>& got, Bytes T::* bytes) {
+  if (got) expect_inside((*got).*bytes);
+  return outcome_of(got);
+}
+
 constexpr operation file_rows[] = {
     {"read",
      [](const victim& v) {
-       const auto got = read_file(v.r(), v.in(victim_name));
-       if (got) expect_inside(got->bytes);
-       return outcome_of(got);
+       return inside(read_file(v.r(), v.in(victim_name)), &file_content::bytes);
      }},
     {"read_prefix",
      [](const victim& v) {
-       const auto got = read_prefix(v.r(), v.in(victim_name), 16);
-       if (got) expect_inside(got->bytes);
-       return outcome_of(got);
+       return inside(read_prefix(v.r(), v.in(victim_name), 16), &file_content::bytes);
      }},
     {"read_lines",
      [](const victim& v) {
-       const auto got = read_lines(v.r(), v.in(victim_name), {.from = 0, .to = 1});
-       if (got) expect_inside(got->text);
-       return outcome_of(got);
+       return inside(read_lines(v.r(), v.in(victim_name), {.from = 0, .to = 1}), &line_slice::text);
      }},
     {"read_allowed_file",
      [](const victim& v) {

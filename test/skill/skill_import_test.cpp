@@ -8,7 +8,6 @@
 #include "support/matchers.hpp"
 #include "support/process/process.hpp"
 
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

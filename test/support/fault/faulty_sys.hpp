@@ -9,6 +9,7 @@
 // wrappers. Outside an `injection` they do nothing. One injection at a time; calls of all threads
 // count.
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,14 @@ struct fault {
   /// What a status says instead of an inode number.
   std::function<std::uint64_t(std::uint64_t)> inode_told = nullptr;
 };
+
+inline bool is_write(std::string_view name) {
+  return name == "write" || name == "writev";
+}
+/// No write has any room.
+inline fault full_disk() {
+  return {.os_errno_of = [](std::string_view name) { return is_write(name) ? ENOSPC : 0; }};
+}
 
 /// For wrappers: whether the call of this name may happen; otherwise errno says why not.
 bool may_happen(const char* name);

@@ -75,11 +75,29 @@ protected:
     return made;
   }
 
+  /// When the workspace has these files.
+  [[nodiscard]] std::shared_ptr<history::store>
+  begun_with(const std::vector<std::pair<std::string, std::string>>& files) const {
+    for (const auto& [path, text] : files)
+      write(path, text);
+    return begun();
+  }
+
   /// Runs a command of a shell in the workspace, recorded.
   void run(history::store& in, const std::string& command) const {
     auto recording = in.before_command("exec", command);
     shell(command);
     EXPECT_EQ(recording.finish(), "");
+  }
+  /// What a restore has brought, without a conflict; `when` is told where it has not.
+  static result<history::restore_outcome, detailed_error>
+  restored(history::store& in, const history::restore_request& asked = {}, std::size_t when = 0) {
+    auto back = in.restore(asked);
+    EXPECT_THAT(back, IsOk()) << when;
+    if (!back) return history::restore_outcome{};
+    for (const auto& each : back->conflicts)
+      ADD_FAILURE() << each.path << ": " << each.reason << " at " << when;
+    return back;
   }
   /// Runs it as a person would.
   void shell(const std::string& command) const {
