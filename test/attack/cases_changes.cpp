@@ -6,15 +6,7 @@
 #include "support/process/denied_calls.hpp"
 #include "support/process/process.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <thread>
 
 namespace paddock::test::corpus {
 namespace {
@@ -110,12 +102,7 @@ std::vector<row> making() {
   return {
       {.id = "P51",
        .name = "directory_over_a_link",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/dang", "nope");
-             s.tree().link("ws/out", "../out/new");
-             s.tree().link("ws/d", "a");
-           },
+       .links = {{"dang", "nope"}, {"out", "../out/new"}, {"d", "a"}},
        .attempts = join({all({make_directory}, "dang", refused(already_exists)),
                          all({make_directory}, "dang/", refused(already_exists)),
                          all({make_directory}, "out", refused(already_exists)),
@@ -126,12 +113,7 @@ std::vector<row> making() {
        .check = [](session& s) { EXPECT_FALSE(s.at.tree().exists("ws/nope")); }},
       {.id = "P52",
        .name = "directories_through_what_is_none",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/dang", "nope");
-             s.tree().link("ws/out", "../out");
-             s.tree().link("ws/into", "a");
-           },
+       .links = {{"dang", "nope"}, {"out", "../out"}, {"into", "a"}},
        .attempts =
            join({all({make_directory, write}, "dang/x/y", refused(dangling_symlink)),
                  all({make_directory, write}, "out/x/y", refused(escapes_root)),
@@ -169,12 +151,8 @@ std::vector<row> removing() {
   return {
       {.id = "P54",
        .name = "link_named_with_a_slash",
-       .build =
-           [](scene& s) {
-             s.tree().directory("ws/empty");
-             s.tree().link("ws/dirlink", "empty");
-             s.tree().link("ws/outlink", "../out");
-           },
+       .directories = {"empty"},
+       .links = {{"dirlink", "empty"}, {"outlink", "../out"}},
        .attempts = join(
            {all({remove_file, remove_directory, remove_tree}, "dirlink/", refused(not_a_directory)),
             all({remove_file, remove_directory, remove_tree}, "outlink/", refused(not_a_directory)),
@@ -184,7 +162,7 @@ std::vector<row> removing() {
        .check = [](session& s) { EXPECT_TRUE(s.at.tree().exists("ws/empty")); }},
       {.id = "P55",
        .name = "the_workspace_itself",
-       .build = [](scene& s) { s.tree().link("ws/here", "."); },
+       .links = {{"here", "."}},
        .attempts = join(
            {all({remove_file, remove_directory, remove_tree, move}, ".", refused(workspace_root)),
             all({remove_file, remove_directory, remove_tree, move}, "@W", refused(workspace_root)),
@@ -248,13 +226,8 @@ std::vector<row> moving() {
   return {
       {.id = "P57",
        .name = "move_onto_what_is_there",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/l", "a");
-             s.tree().link("ws/dang", "nope");
-             s.tree().link("ws/out", "../out/new");
-             s.tree().directory("ws/empty");
-           },
+       .directories = {"empty"},
+       .links = {{"l", "a"}, {"dang", "nope"}, {"out", "../out/new"}},
        .attempts = {{.what = move, .path = "f", .want = refused(already_exists), .other = "a/f"},
                     {.what = move, .path = "f", .want = refused(already_exists), .other = "l"},
                     {.what = move, .path = "f", .want = refused(already_exists), .other = "dang"},
@@ -273,7 +246,7 @@ std::vector<row> moving() {
        .through = reach::over_the_pipe},
       {.id = "P58",
        .name = "move_within",
-       .build = [](scene& s) { s.tree().link("ws/l", "../out/secret"); },
+       .links = {{"l", "../out/secret"}},
        .attempts =
            {{.what = move, .path = "f", .want = gives("a/b/moved"), .other = "a/b/moved"},
             {.what = move, .path = "a", .want = refused(invalid_argument), .other = "a/b/inside"},
@@ -288,7 +261,7 @@ std::vector<row> moving() {
            }},
       {.id = "P59",
        .name = "move_without_help_of_the_file_system",
-       .build = [](scene& s) { s.tree().link("ws/l", "f"); },
+       .links = {{"l", "f"}},
        .arrange = [](scene&) { become(machine::without_rename_flags); },
        .attempts = {{.what = move, .path = "f", .want = refused(already_exists), .other = "a/f"},
                     {.what = move, .path = "f", .want = refused(already_exists), .other = "l"},

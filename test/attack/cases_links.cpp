@@ -5,8 +5,6 @@
 
 #include "corpus.hpp"
 
-#include <gtest/gtest.h>
-
 namespace paddock::test::corpus {
 namespace {
 
@@ -30,13 +28,10 @@ std::vector<row> links_that_leave() {
   return {
       {.id = "P09",
        .name = "absolute_link",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/l", "/etc/passwd");
-             s.tree().link("ws/secret", s.out() + "/secret");
-             s.tree().link("ws/d", s.out());
-             s.tree().link("ws/evil", s.ws() + "-evil");
-           },
+       .links = {{"l", "/etc/passwd"},
+                 {"secret", "@T/out/secret"},
+                 {"d", "@T/out"},
+                 {"evil", "@W-evil"}},
        .attempts =
            join({never_through("l", absolute_symlink), never_through("secret", absolute_symlink),
                  never_through("d", absolute_symlink), never_through("evil", absolute_symlink),
@@ -45,13 +40,7 @@ std::vector<row> links_that_leave() {
        .through = reach::over_the_pipe},
       {.id = "P10",
        .name = "relative_link_that_leaves",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/l", "../out/secret");
-             s.tree().link("ws/d", "../out");
-             s.tree().link("ws/a/up", "../..");
-             s.tree().link("ws/via", "d");
-           },
+       .links = {{"l", "../out/secret"}, {"d", "../out"}, {"a/up", "../.."}, {"via", "d"}},
        .attempts = join({never_through("l", escapes_root), never_through("d", escapes_root),
                          never_through("a/up", escapes_root), never_through("via", escapes_root),
                          every("d/secret", escapes_root), every("a/up/out/secret", escapes_root),
@@ -59,21 +48,18 @@ std::vector<row> links_that_leave() {
        .through = reach::over_the_pipe},
       {.id = "P12",
        .name = "absolute_link_to_the_inside",
-       .build = [](scene& s) { s.tree().link("ws/l", s.ws() + "/f"); },
+       .links = {{"l", "@W/f"}},
        .attempts = never_through("l", absolute_symlink_inside)},
       {.id = "P13",
        .name = "link_that_leaves_and_returns",
-       .build = [](scene& s) { s.tree().link("ws/l", "../ws/f"); },
+       .links = {{"l", "../ws/f"}},
        .attempts = never_through("l", escapes_root)},
       {.id = "P16",
        .name = "link_into_procfs",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/root", "/proc/self/root/etc/passwd");
-             s.tree().link("ws/fd", "/proc/self/fd/0");
-             s.tree().link("ws/dev", "/dev/fd/0");
-             s.tree().link("ws/cwd", "/proc/self/cwd");
-           },
+       .links = {{"root", "/proc/self/root/etc/passwd"},
+                 {"fd", "/proc/self/fd/0"},
+                 {"dev", "/dev/fd/0"},
+                 {"cwd", "/proc/self/cwd"}},
        .attempts =
            join({never_through("root", absolute_symlink), never_through("fd", absolute_symlink),
                  never_through("dev", absolute_symlink), never_through("cwd", absolute_symlink)})},
@@ -84,12 +70,7 @@ std::vector<row> staying() {
   return {
       {.id = "P11",
        .name = "link_that_stays",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/l", "a/b/g");
-             s.tree().link("ws/a/up", "../f");
-             s.tree().link("ws/d", "a");
-           },
+       .links = {{"l", "a/b/g"}, {"a/up", "../f"}, {"d", "a"}},
        .attempts = join({all({read}, "l", gives("inside")), all({read}, "a/up", gives("inside")),
                          all({write}, "l", gives("a/b/g")), all({append}, "a/up", gives("f")),
                          all({edit}, "d/f", gives("a/f")), all({list}, "d", gives("b\nf\n")),
@@ -111,13 +92,7 @@ std::vector<row> staying() {
                          every_following("l41", symlink_loop)})},
       {.id = "P15",
        .name = "loops",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/loop", "loop");
-             s.tree().link("ws/ping", "pong");
-             s.tree().link("ws/pong", "ping");
-             s.tree().link("ws/grow", "grow/grow");
-           },
+       .links = {{"loop", "loop"}, {"ping", "pong"}, {"pong", "ping"}, {"grow", "grow/grow"}},
        .attempts = join({never_through("loop", symlink_loop), every_following("ping", symlink_loop),
                          every_following("grow", symlink_loop), every("grow/x", symlink_loop)})},
   };
@@ -132,11 +107,7 @@ std::vector<row> slashes_and_dangling() {
                        "f/", refused(not_a_directory))},
       {.id = "P21",
        .name = "slash_behind_an_absolute_link",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/d", "/etc");
-             s.tree().link("ws/o", s.out());
-           },
+       .links = {{"d", "/etc"}, {"o", "@T/out"}},
        .attempts =
            join({every_following("d/", absolute_symlink), every_following("o/", absolute_symlink),
                  every_following("o/.", absolute_symlink),
@@ -145,17 +116,13 @@ std::vector<row> slashes_and_dangling() {
        .through = reach::over_the_pipe},
       {.id = "P22",
        .name = "slash_behind_a_link_that_stays",
-       .build = [](scene& s) { s.tree().link("ws/d", "a"); },
+       .links = {{"d", "a"}},
        .attempts = join({all({list}, "d/", gives("b\nf\n")), all({inspect}, "d/", gives("a")),
                          all({remove_file, remove_directory, remove_tree, move}, "d/",
                              refused(not_a_directory))})},
       {.id = "P23",
        .name = "dangling_link_that_stays",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/dang", "nope");
-             s.tree().link("ws/deep", "no/such");
-           },
+       .links = {{"dang", "nope"}, {"deep", "no/such"}},
        .attempts = join({all({read, inspect, list, enter}, "dang", refused(dangling_symlink)),
                          all({append, edit}, "dang", refused(not_found)),
                          all({make_directory}, "dang", refused(already_exists)),
@@ -169,12 +136,7 @@ std::vector<row> slashes_and_dangling() {
            }},
       {.id = "P24",
        .name = "dangling_link_that_leaves",
-       .build =
-           [](scene& s) {
-             s.tree().link("ws/rel", "../out/new");
-             s.tree().link("ws/abs", s.out() + "/new");
-             s.tree().link("ws/deep", "../out/no/such");
-           },
+       .links = {{"rel", "../out/new"}, {"abs", "@T/out/new"}, {"deep", "../out/no/such"}},
        .attempts = join({never_through("rel", escapes_root), never_through("abs", absolute_symlink),
                          never_through("deep", escapes_root)}),
        .through = reach::over_the_pipe},

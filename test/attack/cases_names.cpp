@@ -4,15 +4,6 @@
 
 #include "corpus.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <thread>
-
 namespace paddock::test::corpus {
 namespace {
 

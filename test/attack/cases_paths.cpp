@@ -4,8 +4,6 @@
 
 #include "corpus.hpp"
 
-#include <gtest/gtest.h>
-
 namespace paddock::test::corpus {
 namespace {
 

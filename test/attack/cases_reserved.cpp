@@ -6,13 +6,6 @@
 #include "corpus.hpp"
 #include "support/process/process.hpp"
 
-#include <gtest/gtest.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <filesystem>
-
 namespace paddock::test::corpus {
 namespace {
 
@@ -52,14 +45,11 @@ std::vector<row> spellings() {
        .through = reach::over_the_pipe},
       {.id = "P46",
        .name = "reserved_through_a_link",
-       .build =
-           [](scene& s) {
-             s.tree().directory("ws/.perstack/in");
-             s.tree().link("ws/pst", ".perstack");
-             s.tree().link("ws/a/cfg", "../.perstack/cfg");
-             s.tree().link("ws/new", ".perstack/new");
-             s.tree().link("ws/deep", "a/b");
-           },
+       .directories = {".perstack/in"},
+       .links = {{"pst", ".perstack"},
+                 {"a/cfg", "../.perstack/cfg"},
+                 {"new", ".perstack/new"},
+                 {"deep", "a/b"}},
        .attempts =
            join({every_following("pst", protected_entry), every("pst/cfg", protected_entry),
                  every("pst/new", protected_entry),
@@ -126,7 +116,7 @@ std::vector<row> elsewhere() {
        .no_undo = "its second name is what a workspace holds"},
       {.id = "P50",
        .name = "reserved_as_source_or_destination",
-       .build = [](scene& s) { s.tree().directory("ws/empty"); },
+       .directories = {"empty"},
        .attempts =
            {{.what = move, .path = ".perstack", .want = refused(protected_entry), .other = "x"},
             {.what = move, .path = "empty", .want = refused(protected_entry), .other = ".perstack"},

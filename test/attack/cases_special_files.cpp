@@ -5,15 +5,8 @@
 #include "corpus.hpp"
 #include "support/process/process.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
-
-#include <cstdlib>
 
 namespace paddock::test::corpus {
 namespace {
@@ -141,7 +134,7 @@ std::vector<row> mounted() {
   return {
       {.id = "P17",
        .name = "magic_links",
-       .build = [](scene& s) { s.tree().directory("ws/p"); },
+       .directories = {"p"},
        .arrange = mount_procfs,
        .attempts = join({every_following("p/self/root/etc/passwd", magic_link),
                          every_following("p/self/cwd/f", magic_link),
@@ -151,11 +144,8 @@ std::vector<row> mounted() {
        .need = needs::mounts},
       {.id = "P18",
        .name = "procfs",
-       .build =
-           [](scene& s) {
-             s.tree().directory("ws/p");
-             s.tree().link("ws/l", "p/self/status");
-           },
+       .directories = {"p"},
+       .links = {{"l", "p/self/status"}},
        .arrange = mount_procfs,
        .attempts = join({all({read, inspect}, "p/self/status", refused(crosses_mount)),
                          all({write, append, edit}, "p/self/comm", refused(crosses_mount)),

@@ -62,7 +62,10 @@ enum class checked : std::uint8_t { one_by_one, always };
 struct row {
   const char* id;
   const char* name; ///< with the id: unique
-  /// Makes the tree, with what privilege there is, before the outside is described.
+  std::vector<std::string> directories = {};
+  /// Paths in the workspace, and where they lead; @T and @W as in attempts.
+  std::vector<std::pair<std::string, std::string>> links = {};
+  /// Makes the rest of the tree, with what privilege there is, before the outside is described.
   void (*build)(scene&) = nullptr;
   /// With the same privilege, in the process of the case: mounts, and what only it can have.
   void (*arrange)(scene&) = nullptr;

@@ -9,20 +9,6 @@
 #include <paddock/file/file.hpp>
 #include <paddock/history/history.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <array>
-#include <filesystem>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-
 namespace paddock::test::corpus {
 namespace {
 
@@ -270,6 +256,10 @@ std::string run_case(const row& r, const combination& how) {
   if (r.need == needs::privilege && !privileged) return "making its tree needs privilege";
   scene at;
   at.user = how.user;
+  for (const std::string& name : r.directories)
+    at.tree().directory("ws/" + name);
+  for (const auto& [name, target] : r.links)
+    at.tree().link("ws/" + name, at.spelled(target));
   if (r.build != nullptr) r.build(at);
   if (!at.lacking.empty()) return at.lacking;
   if (how.user == user::ordinary) give_to_nobody(at.tree().path());
