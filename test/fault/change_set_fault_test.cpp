@@ -105,11 +105,8 @@ protected:
   workbench w{GetParam()};
   bool can_trace_ = false;
 };
-INSTANTIATE_TEST_SUITE_P(every, change_set_fault_test,
-                         testing::Values(resolver::automatic, resolver::walker),
-                         [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "automatic";
-                         });
+INSTANTIATE_TEST_SUITE_P(every, change_set_fault_test, test::both_resolvers,
+                         test::name_of_resolver);
 
 TEST_P(change_set_fault_test, a_kill_at_any_system_call_is_all_or_none_after_recovery) {
   if (!can_trace_) GTEST_SKIP() << "no process may be traced here";

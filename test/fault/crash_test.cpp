@@ -159,10 +159,7 @@ protected:
   std::string last_torn;
   std::function<void()> after_a_kill;
 };
-INSTANTIATE_TEST_SUITE_P(every, crash_test, testing::Values(resolver::automatic, resolver::walker),
-                         [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "automatic";
-                         });
+INSTANTIATE_TEST_SUITE_P(every, crash_test, test::both_resolvers, test::name_of_resolver);
 
 TEST_P(crash_test, a_kill_at_any_system_call_tears_nothing) {
   const std::size_t step = test::campaign_step();

@@ -75,11 +75,8 @@ protected:
   test::temp_tree t;
   std::optional<root> root_;
 };
-INSTANTIATE_TEST_SUITE_P(every, change_set_names_test,
-                         testing::Values(resolver::automatic, resolver::walker),
-                         [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "automatic";
-                         });
+INSTANTIATE_TEST_SUITE_P(every, change_set_names_test, test::both_resolvers,
+                         test::name_of_resolver);
 
 file_change text(std::string path) {
   return {.action = create, .path = std::move(path), .bytes = "agent\n"};

@@ -62,11 +62,7 @@ protected:
   test::temp_tree t;
   std::optional<root> root_;
 };
-INSTANTIATE_TEST_SUITE_P(every, change_set_test,
-                         testing::Values(resolver::automatic, resolver::walker),
-                         [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "automatic";
-                         });
+INSTANTIATE_TEST_SUITE_P(every, change_set_test, test::both_resolvers, test::name_of_resolver);
 
 TEST_P(change_set_test, all_kinds_of_changes_at_once) {
   const std::vector<file_change> all{

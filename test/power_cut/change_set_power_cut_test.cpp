@@ -109,11 +109,8 @@ protected:
   std::map<std::uint64_t, std::uint64_t> inodes_;
   workbench w{GetParam()};
 };
-INSTANTIATE_TEST_SUITE_P(every, change_set_power_cut_test,
-                         testing::Values(resolver::automatic, resolver::walker),
-                         [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "automatic";
-                         });
+INSTANTIATE_TEST_SUITE_P(every, change_set_power_cut_test, test::both_resolvers,
+                         test::name_of_resolver);
 
 TEST_P(change_set_power_cut_test, with_full_all_or_none_and_all_after_success) {
   tally all;

@@ -9,122 +9,41 @@
 #include "support/fault/power_cut.hpp"
 #include "support/matchers.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <functional>
-#include <iostream>
-#include <string>
-#include <vector>
 
 namespace paddock {
 namespace {
 
 using test::disk;
+using test::durable_operation;
 using test::outcome;
 using test::outcome_of;
 using test::picture;
 using test::renames;
 using test::workbench;
 
-enum class promise : unsigned char {
-  old_or_new, ///< the changed entries are as before or as after
-  in_place,   ///< the content of one file may be in between: all of the old, then anything
-};
-
-struct durable_operation {
-  const char* name;
-  std::function<outcome(const workbench&, durability)> run;
-  promise what = promise::old_or_new;
-};
-
-outcome ended(const result<void>& r) {
-  return r ? outcome{std::nullopt, "ok"} : outcome{r.error(), ""};
-}
-template <class T, class E> outcome ended(const result<T, E>& r) {
-  return outcome_of(r, [](const auto&) { return "ok"; });
-}
-
-skill_store store_of(const workbench& w, durability how,
-                     const std::string& directory = ".agents/skills") {
-  auto store =
-      skill_store::open(w.skills->root_shared(), {.user_directory = directory, .durability = how});
-  EXPECT_TRUE(store.has_value());
-  return *std::move(store);
-}
-
-const std::vector<durable_operation>& durable_operations() {
-  static const std::string text(300, 'n');
-  static const std::vector<durable_operation> all = {
-      {"create",
-       [](const workbench& w, durability how) {
-         return ended(write_file(*w.root, "new", text, {.durability = how}));
-       }},
-      {"create with parents",
-       [](const workbench& w, durability how) {
-         return ended(write_file(*w.root, "p/q/r/new", text, {.durability = how}));
-       }},
-      {"replace",
-       [](const workbench& w, durability how) {
-         return ended(write_file(*w.root, "f", text, {.durability = how}));
-       }},
-      {"replace through a link",
-       [](const workbench& w, durability how) {
-         return ended(write_file(*w.root, "dl/../l", text, {.durability = how}));
-       }},
-      {"edit",
-       [](const workbench& w, durability how) {
-         return ended(
-             edit_file(*w.root, "f", {.old_text = "two", .new_text = "2"}, {.durability = how}));
-       }},
-      {"append",
-       [](const workbench& w, durability how) {
-         return ended(append_file(*w.root, "f", text, {.durability = how}));
-       },
-       promise::in_place},
-      {"move a file",
-       [](const workbench& w, durability how) {
-         return ended(move_entry(*w.root, "f", "d/g", {.durability = how}));
-       }},
-      {"move a directory",
-       [](const workbench& w, durability how) {
-         return ended(move_entry(*w.root, "d", "p/q/d", {.durability = how}));
-       }},
-      {"add a skill",
-       [](const workbench& w, durability how) {
-         return ended(store_of(w, how).add("beta", "Beta", "For tests."));
-       }},
-      {"add the first skill",
-       [](const workbench& w, durability how) {
-         return ended(store_of(w, how, "own/place").add("beta", "Beta", "For tests."));
-       }},
-      {"edit a skill",
-       [](const workbench& w, durability how) {
-         return ended(store_of(w, how).edit("alpha", {.description = "New."}));
-       }},
-      {"remove a skill",
-       [](const workbench& w, durability how) { return ended(store_of(w, how).remove("alpha")); }},
-      {"import a skill",
-       [](const workbench& w, durability how) {
-         return ended(store_of(w, how).import(w.t / "source", {.id = "imp"}));
-       }},
-      {"overwrite a skill",
-       [](const workbench& w, durability how) {
-         return ended(store_of(w, how).import(w.t / "source",
-                                              {.id = "alpha", .overwrite = overwrite::replace}));
-       }},
-  };
+/// Those of all, and what takes a store of its own.
+const std::vector<durable_operation>& operations() {
+  static const std::vector<durable_operation> all = [] {
+    auto made = test::durable_operations();
+    made.push_back({"add the first skill", [](const workbench& w, durability how) {
+                      const auto store =
+                          skill_store::open(w.skills->root_shared(),
+                                            {.user_directory = "own/place", .durability = how});
+                      return outcome_of(store->add("beta", "Beta", "For tests."));
+                    }});
+    return made;
+  }();
   return all;
 }
 
+/// Its content may be in between: all of the old, then anything.
+bool is_in_place(const durable_operation& op) {
+  return op.name == std::string_view("append");
+}
+
 /// As asked, and in pieces that reach the disk one by one.
-constexpr std::size_t written_at_once[] = {0, 80};
+constexpr std::size_t written_at_once[] = {0, 240};
 
 /// Without the permission bits, which `data` does not promise.
 picture without_modes(const picture& from) {
@@ -162,7 +81,7 @@ protected:
         as_it_is = as_it_is || (done && found == after);
         const bool is_new = same(found, after, how);
         const bool is_old = old_but_for_directories(found, before, after, how);
-        const bool between = op.what == promise::in_place && appended_in_part(found, before);
+        const bool between = is_in_place(op) && appended_in_part(found, before);
         const bool whole = is_new || is_old || between;
         const bool lost = whole && done && !is_new;
         t.torn += whole ? 0 : 1;
@@ -219,16 +138,12 @@ private:
     return found == before;
   }
 };
-INSTANTIATE_TEST_SUITE_P(every, power_cut_test,
-                         testing::Values(resolver::automatic, resolver::walker),
-                         [](const auto& suite) {
-                           return suite.param == resolver::walker ? "walker" : "automatic";
-                         });
+INSTANTIATE_TEST_SUITE_P(every, power_cut_test, test::both_resolvers, test::name_of_resolver);
 
 TEST_P(power_cut_test, with_full_what_was_reported_is_there_and_nothing_is_torn) {
   std::size_t states = 0;
   std::size_t points = 0;
-  for (const auto& op : durable_operations()) {
+  for (const auto& op : operations()) {
     for (const std::size_t bytes_max : written_at_once) {
       const tally t = cut_everywhere(op, durability::full, renames::one_step, bytes_max);
       EXPECT_EQ(t.torn, 0U) << t.first;
@@ -244,11 +159,11 @@ TEST_P(power_cut_test, with_full_what_was_reported_is_there_and_nothing_is_torn)
 TEST_P(power_cut_test, with_data_nothing_is_torn) {
   std::size_t states = 0;
   std::size_t lost = 0;
-  for (const auto& op : durable_operations()) {
+  for (const auto& op : operations()) {
     for (const std::size_t bytes_max : written_at_once) {
       const tally t = cut_everywhere(op, durability::data, renames::one_step, bytes_max);
       EXPECT_EQ(t.torn, 0U) << t.first;
-      if (op.what == promise::in_place) {
+      if (is_in_place(op)) {
         EXPECT_EQ(t.lost, 0U) << t.first;
       }
       states += t.states;
@@ -264,7 +179,7 @@ TEST_P(power_cut_test, with_data_nothing_is_torn) {
 
 TEST_P(power_cut_test, control_without_barriers_content_is_torn_and_lost) {
   std::size_t torn = 0;
-  for (const auto& op : durable_operations()) {
+  for (const auto& op : operations()) {
     const tally t = cut_everywhere(op, durability::none);
     EXPECT_GT(t.lost, 0U) << op.name;
     torn += t.torn > 0 ? 1 : 0;
@@ -304,8 +219,8 @@ TEST_P(power_cut_test, control_each_barrier_and_their_order_count) {
 }
 
 TEST_P(power_cut_test, control_a_rename_in_two_steps_would_lose_what_is_moved) {
-  for (const auto& op : durable_operations())
-    if (std::string_view(op.name) == "move a file") {
+  for (const auto& op : operations())
+    if (std::string_view(op.name) == "move_file") {
       EXPECT_GT(cut_everywhere(op, durability::full, renames::two_steps).torn, 0U);
     }
 }

@@ -7,9 +7,6 @@
 
 #include <paddock/file/change_set.hpp>
 
-#include <string>
-#include <vector>
-
 namespace paddock::test {
 
 struct change_case {

@@ -14,26 +14,14 @@
 #include <paddock/file/file.hpp>
 #include <paddock/skill/store.hpp>
 
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <array>
-#include <concepts>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <deque>
 
 namespace paddock::test {
+
+inline const auto both_resolvers = testing::Values(resolver::automatic, resolver::walker);
+inline std::string name_of_resolver(const testing::TestParamInfo<resolver>& suite) {
+  return suite.param == resolver::walker ? "walker" : "automatic";
+}
 
 /// Path to kind, permission bits and content of everything in a directory.
 using picture = std::map<std::string, std::string>;
@@ -53,7 +41,7 @@ inline picture picture_of(const temp_tree& t, const std::string& top) {
   picture all;
   namespace fs = std::filesystem;
   for (const auto& entry : fs::recursive_directory_iterator(t / top)) {
-    struct stat s {};
+    struct stat s{};
     const std::string path = entry.path().string();
     if (::lstat(path.c_str(), &s) != 0) continue;
     const std::string name = path.substr((t / top).size() + 1);
@@ -100,7 +88,7 @@ struct workbench {
   temp_tree t;
   std::optional<paddock::root> root;
   std::optional<skill_store> skills;
-  std::optional<skill_store> durable_skills;
+  std::map<durability, skill_store> stores; ///< by what they promise
   /// A kernel without openat2 has file systems without files that have no name.
   nameless_files files = nameless_files::known;
 
@@ -125,15 +113,16 @@ struct workbench {
     auto store = skill_store::open(std::make_shared<const paddock::root>(*std::move(own)));
     if (!store) std::abort();
     skills = std::move(*store);
-    auto durable = skill_store::open(skills->root_shared(), {.durability = durability::full});
-    if (!durable) std::abort();
-    durable_skills = std::move(*durable);
+    for (const durability how : {durability::none, durability::data, durability::full}) {
+      auto made = skill_store::open(skills->root_shared(), {.durability = how});
+      if (!made) std::abort();
+      stores.emplace(how, std::move(*made));
+    }
   }
+  [[nodiscard]] const skill_store& skills_that(durability how) const { return stores.at(how); }
 
   /// For changes of several files.
-  [[nodiscard]] std::string state() const {
-    return t / "state";
-  }
+  [[nodiscard]] std::string state() const { return t / "state"; }
   void sweep() const;
   void reset() const {
     for (const auto& entry : std::filesystem::directory_iterator(t / "state"))
@@ -190,18 +179,39 @@ struct operation {
   trait traits = trait::none;
 };
 
+/// What an operation says that has succeeded.
+inline std::string said(const std::string& path) {
+  return path;
+}
+inline std::string said(const edit_outcome& done) {
+  return done.path;
+}
+inline std::string said(const moved& m) {
+  return m.source + ' ' + m.destination;
+}
+inline std::string said(const removed& r) {
+  return std::to_string(r.entries);
+}
+inline std::string said(const file_content& c) {
+  return c.bytes;
+}
+inline std::string said(const line_slice& s) {
+  return s.text;
+}
+inline std::string said(const skill& s) {
+  return s.id + ": " + s.name + ", " + s.description;
+}
+
 template <class T, class E, class Say> outcome outcome_of(const result<T, E>& r, Say say) {
   if (!r) return {r.error(), ""};
   return {std::nullopt, say(*r)};
 }
-inline outcome outcome_of(const result<std::string>& r) {
-  return outcome_of(r, [](const std::string& path) { return path; });
-}
-template <std::derived_from<skill> T, class E> outcome outcome_of(const result<T, E>& r) {
-  return outcome_of(r, [](const skill& s) { return s.id + ": " + s.name + ", " + s.description; });
-}
-inline outcome outcome_of(const result<void>& r) {
-  return r ? outcome{std::nullopt, "ok"} : outcome{r.error(), ""};
+template <class T, class E> outcome outcome_of(const result<T, E>& r) {
+  if (!r) return {r.error(), ""};
+  if constexpr (std::is_void_v<T>)
+    return {std::nullopt, "ok"};
+  else
+    return {std::nullopt, said(*r)};
 }
 
 inline outcome list(const root& r, std::string_view path) {
@@ -213,157 +223,146 @@ inline outcome list(const root& r, std::string_view path) {
   });
 }
 
-inline const std::vector<operation>& changing_operations() {
-  static const write_options full{.durability = durability::full};
-  static const std::string text(3000, 'n');
-  static const std::vector<operation> all = {
+/// A change of which it can be asked to be there after a power cut.
+struct durable_operation {
+  const char* name;
+  std::function<outcome(const workbench&, durability)> run;
+  trait when_durable = trait::none; ///< what it is then, besides `traits`
+  trait traits = trait::none;
+};
+
+inline const std::vector<durable_operation>& durable_operations() {
+  using bench = const workbench&;
+  static const std::string text(900, 'n');
+  static const text_edit two{.old_text = "two", .new_text = "2"};
+  static const std::vector<durable_operation> all = {
       {"write_new",
-       [](const workbench& w) { return outcome_of(write_file(*w.root, "new", text)); }},
-      {"write_old", [](const workbench& w) { return outcome_of(write_file(*w.root, "f", text)); }},
+       [](bench w, durability d) {
+         return outcome_of(write_file(*w.root, "new", text, {.durability = d}));
+       }},
+      {"write_old",
+       [](bench w, durability d) {
+         return outcome_of(write_file(*w.root, "f", text, {.durability = d}));
+       }},
       {"write_through_link",
-       [](const workbench& w) { return outcome_of(write_file(*w.root, "dl/../l", text)); }},
+       [](bench w, durability d) {
+         return outcome_of(write_file(*w.root, "dl/../l", text, {.durability = d}));
+       }},
       {"write_with_parents",
-       [](const workbench& w) { return outcome_of(write_file(*w.root, "p/q/r/new", text)); }},
-      {"write_durable_with_parents",
-       [](const workbench& w) { return outcome_of(write_file(*w.root, "p/q/new", text, full)); }},
-      {"write_durable",
-       [](const workbench& w) { return outcome_of(write_file(*w.root, "f", text, full)); }},
-      {"append", [](const workbench& w) { return outcome_of(append_file(*w.root, "f", text)); }},
-      {"append_durable",
-       [](const workbench& w) { return outcome_of(append_file(*w.root, "f", text, full)); },
+       [](bench w, durability d) {
+         return outcome_of(write_file(*w.root, "p/q/r/new", text, {.durability = d}));
+       }},
+      {"append",
+       [](bench w, durability d) {
+         return outcome_of(append_file(*w.root, "f", text, {.durability = d}));
+       },
        trait::late},
       {"edit",
-       [](const workbench& w) {
-         return outcome_of(edit_file(*w.root, "f", {.old_text = "two", .new_text = "2"}),
-                           [](const edit_outcome& done) { return done.path; });
-       }},
-      {"edit_durable",
-       [](const workbench& w) {
-         return outcome_of(edit_file(*w.root, "l", {.old_text = "two", .new_text = "2"},
-                                     {.durability = durability::full}),
-                           [](const edit_outcome& done) { return done.path; });
+       [](bench w, durability d) {
+         return outcome_of(edit_file(*w.root, "l", two, {.durability = d}));
        },
        trait::late}, // the sync, after a look at what came away
-      {"rewrite",
-       [](const workbench& w) {
-         return outcome_of(rewrite_file(
-             *w.root, "l", [](std::string_view content) -> result<std::optional<std::string>> {
-               return std::optional(std::string(content) + text);
-             }));
-       }},
       {"move_file",
-       [](const workbench& w) {
-         return outcome_of(move_entry(*w.root, "f", "d/g"),
-                           [](const moved& m) { return m.source + ' ' + m.destination; });
-       }},
-      {"move_durable",
-       [](const workbench& w) {
-         return outcome_of(move_entry(*w.root, "f", "p/g", {.durability = durability::full}),
-                           [](const moved& m) { return m.source + ' ' + m.destination; });
+       [](bench w, durability d) {
+         return outcome_of(move_entry(*w.root, "f", "d/g", {.durability = d}));
        },
        trait::late},
       {"move_with_parents",
-       [](const workbench& w) {
-         return outcome_of(move_entry(*w.root, "d", "p/q/d"),
-                           [](const moved& m) { return m.source + ' ' + m.destination; });
-       }},
-      {"remove_file", [](const workbench& w) { return outcome_of(remove_file(*w.root, "f")); }},
-      {"remove_file_of_that_content",
-       [](const workbench& w) {
-         const auto has_bytes = [](std::string_view content) { return !content.empty(); };
-         return outcome_of(remove_file(*w.root, "f", {.only_if = has_bytes}));
-       }},
-      {"create_directory",
-       [](const workbench& w) { return outcome_of(create_directory(*w.root, "p/q/r")); }},
-      {"remove_empty",
-       [](const workbench& w) {
-         return outcome_of(remove_directory(*w.root, "empty"),
-                           [](const removed& r) { return std::to_string(r.entries); });
-       }},
-      {"remove_tree",
-       [](const workbench& w) {
-         return outcome_of(remove_directory(*w.root, "d", {.recursive = recursion::yes}),
-                           [](const removed& r) { return std::to_string(r.entries); });
+       [](bench w, durability d) {
+         return outcome_of(move_entry(*w.root, "d", "p/q/d", {.durability = d}));
        },
-       trait::partial},
+       trait::late},
       {"skill_add",
-       [](const workbench& w) { return outcome_of(w.skills->add("beta", "Beta", "For tests.")); },
-       trait::late},
+       [](bench w, durability d) {
+         return outcome_of(w.skills_that(d).add("beta", "Beta", "For tests."));
+       },
+       trait::none, trait::late},
       {"skill_edit",
-       [](const workbench& w) {
-         return outcome_of(w.skills->edit("alpha", {.description = "New."}));
+       [](bench w, durability d) {
+         return outcome_of(w.skills_that(d).edit("alpha", {.description = "New."}));
        },
-       trait::late},
-      {"skill_remove", [](const workbench& w) { return outcome_of(w.skills->remove("alpha")); },
-       trait::late},
+       trait::none, trait::late},
+      {"skill_remove",
+       [](bench w, durability d) { return outcome_of(w.skills_that(d).remove("alpha")); },
+       trait::none, trait::late},
       {"skill_import",
-       [](const workbench& w) {
-         return outcome_of(w.skills->import(w.t / "source", {.id = "imp"}));
+       [](bench w, durability d) {
+         return outcome_of(w.skills_that(d).import(w.t / "source", {.id = "imp"}));
        },
-       trait::late},
-      {"skill_import_durable",
-       [](const workbench& w) {
-         return outcome_of(w.durable_skills->import(w.t / "source", {.id = "imp"}));
-       },
-       trait::late},
-#ifdef PADDOCK_TEST_ZIP
-      {"skill_import_zip",
-       [](const workbench& w) {
-         return outcome_of(w.skills->import(w.t / "source.zip", {.id = "imp"}));
-       },
-       trait::late | trait::foreign},
-#endif
-      {"skill_edit_durable",
-       [](const workbench& w) {
-         return outcome_of(w.durable_skills->edit("alpha", {.description = "New."}));
-       },
-       trait::late},
+       trait::none, trait::late},
       {"skill_overwrite",
-       [](const workbench& w) {
-         return outcome_of(
-             w.skills->import(w.t / "source", {.id = "alpha", .overwrite = overwrite::replace}));
+       [](bench w, durability d) {
+         return outcome_of(w.skills_that(d).import(
+             w.t / "source", {.id = "alpha", .overwrite = overwrite::replace}));
        },
-       trait::late},
+       trait::none, trait::late},
   };
   return all;
 }
 
+/// Those, plain and durable, and what is changed without a word about power cuts.
+inline const std::vector<operation>& changing_operations() {
+  using bench = const workbench&;
+  static const std::vector<operation> all = [] {
+    const auto add = [](std::string_view content) -> result<std::optional<std::string>> {
+      return std::optional(std::string(content) + std::string(3000, 'n'));
+    };
+    const auto has_bytes = [](std::string_view content) { return !content.empty(); };
+    std::vector<operation> made = {
+        {"rewrite", [=](bench w) { return outcome_of(rewrite_file(*w.root, "l", add)); }},
+        {"remove_file", [](bench w) { return outcome_of(remove_file(*w.root, "f")); }},
+        {"remove_file_of_that_content",
+         [=](bench w) { return outcome_of(remove_file(*w.root, "f", {.only_if = has_bytes})); }},
+        {"create_directory",
+         [](bench w) { return outcome_of(create_directory(*w.root, "p/q/r")); }},
+        {"remove_empty", [](bench w) { return outcome_of(remove_directory(*w.root, "empty")); }},
+        {"remove_tree",
+         [](bench w) {
+           return outcome_of(remove_directory(*w.root, "d", {.recursive = recursion::yes}));
+         },
+         trait::partial},
+#ifdef PADDOCK_TEST_ZIP
+        {"skill_import_zip",
+         [](bench w) { return outcome_of(w.skills->import(w.t / "source.zip", {.id = "imp"})); },
+         trait::late | trait::foreign},
+#endif
+    };
+    static std::deque<std::string> names;
+    for (const durable_operation& op : durable_operations())
+      for (const durability d : {durability::none, durability::full}) {
+        const bool is_durable = d == durability::full;
+        names.push_back(std::string(op.name) + (is_durable ? "_durable" : ""));
+        made.push_back({names.back().c_str(), [&op, d](bench w) { return op.run(w, d); },
+                        is_durable ? op.traits | op.when_durable : op.traits});
+      }
+    return made;
+  }();
+  return all;
+}
+
 inline const std::vector<operation>& looking_operations() {
+  using bench = const workbench&;
   static const std::vector<operation> all = {
       {"open_root",
-       [](const workbench& w) {
+       [](bench w) {
          return outcome_of(root::open(w.t / "ws"), [](const root& r) { return r.path(); });
        }},
-      {"read",
-       [](const workbench& w) {
-         return outcome_of(read_file(*w.root, "dl/../l"),
-                           [](const file_content& c) { return c.bytes; });
-       }},
-      {"read_prefix",
-       [](const workbench& w) {
-         return outcome_of(read_prefix(*w.root, "f", 6),
-                           [](const file_content& c) { return c.bytes; });
-       }},
+      {"read", [](bench w) { return outcome_of(read_file(*w.root, "dl/../l")); }},
+      {"read_prefix", [](bench w) { return outcome_of(read_prefix(*w.root, "f", 6)); }},
       {"read_lines",
-       [](const workbench& w) {
-         return outcome_of(read_lines(*w.root, "f", {.from = 1, .to = 2}),
-                           [](const line_slice& s) { return s.text; });
-       }},
+       [](bench w) { return outcome_of(read_lines(*w.root, "f", {.from = 1, .to = 2})); }},
       {"read_last_lines",
-       [](const workbench& w) {
-         return outcome_of(read_lines(*w.root, "f", {.from = -2}),
-                           [](const line_slice& s) { return s.text; });
-       }},
-      {"list", [](const workbench& w) { return list(*w.root, "."); }, trait::degrades},
+       [](bench w) { return outcome_of(read_lines(*w.root, "f", {.from = -2})); }},
+      {"list", [](bench w) { return list(*w.root, "."); }, trait::degrades},
       {"inspect",
-       [](const workbench& w) {
+       [](bench w) {
          return outcome_of(inspect(*w.root, "dl/x"), [](const file_information& i) {
            return i.path + (i.readable ? "r" : "-") + (i.writable ? "w" : "-");
          });
        },
        trait::degrades},
       {"skill_list",
-       [](const workbench& w) {
+       [](bench w) {
          const auto cold = skill_store::open(w.skills->root_shared());
          if (!cold) return outcome{cold.error(), ""};
          return outcome_of(cold->list(), [](const auto& found) {
@@ -374,9 +373,9 @@ inline const std::vector<operation>& looking_operations() {
          });
        },
        trait::degrades},
-      {"skill_find", [](const workbench& w) { return outcome_of(w.skills->find("alpha")); }},
+      {"skill_find", [](bench w) { return outcome_of(w.skills->find("alpha")); }},
       {"skill_files",
-       [](const workbench& w) {
+       [](bench w) {
          return outcome_of(w.skills->files("alpha"), [](const std::vector<skill_file>& files) {
            std::string paths;
            for (const auto& f : files)
