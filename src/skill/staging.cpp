@@ -299,10 +299,14 @@ result<void> take_away(const root& base, const skill_store_options& options, con
     if (!moved && is_unsupported(moved.error())) return remove_entry(user, old);
     if (!moved) return moved.error();
     PADDOCK_CHECK(check_renamed(user, id, hidden, now));
+    old.name = hidden;
     // Before its files go.
-    if (options.durability != durability::none) PADDOCK_CHECK(sys::fsync(user));
+    const auto lasts = options.durability == durability::none ? result<void>() : sys::fsync(user);
+    if (!lasts) {
+      remember(user, std::move(old));
+      return lasts;
+    }
   }
-  old.name = hidden;
   return remove_own(user, std::move(old));
 }
 

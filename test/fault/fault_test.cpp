@@ -172,12 +172,9 @@ protected:
           w.sweep();
           now = picture_of(w.t, "ws");
           const bool gone = test::take_leftovers(now).empty();
-          // When nothing works, not even what was left can be found out. And a skill whose removal
-          // could not be made to last is not remembered: see take_away() in skill/staging.cpp.
-          const bool is_known = op.name == std::string_view("skill_remove_durable") &&
-                                a.failing == std::string_view("fsync");
-          EXPECT_TRUE(gone || is_known || how == lasting::ever) << what;
-          if (gone || !is_known) (gone ? swept : kept) += 1;
+          // When nothing works, not even what was left can be found out.
+          EXPECT_TRUE(gone || how == lasting::ever) << what;
+          (gone ? swept : kept) += 1;
         }
       }
     }
