@@ -3,6 +3,7 @@
 
 #include "sys/call.hpp"
 
+#include <linux/rtnetlink.h>
 #include <resolv.h>
 #include <sys/socket.h>
 
@@ -14,6 +15,17 @@
 #include <netinet/tcp.h>
 
 namespace paddock::sys {
+namespace {
+
+/// Also of its answer, as far as that is looked at.
+struct route_question {
+  nlmsghdr head{};
+  rtmsg route{};
+  rtattr destination{};
+  std::uint8_t address[16]{};
+};
+
+} // namespace
 
 bool is_datagram_socket(int fd) noexcept {
   int type = 0;
@@ -86,6 +98,31 @@ result<endpoint> original_endpoint(int fd) {
   endpoint out{.port = ntohs(meant.sin_port)};
   std::memcpy(out.address.bytes.data(), &meant.sin_addr, sizeof meant.sin_addr);
   return out;
+}
+
+/// What `ip route get` says: an own address need not be the one that the machine answers from.
+bool leads_to_this_machine(const ip_address& address) noexcept {
+  constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  const bool is_mapped = address.kind == ip_address::family::v6 &&
+                         std::memcmp(address.bytes.data(), mapped, sizeof mapped) == 0;
+  const bool is_v4 = is_mapped || address.kind == ip_address::family::v4;
+  const unsigned bytes = is_v4 ? 4 : 16;
+  route_question asked;
+  asked.head.nlmsg_len = static_cast<std::uint32_t>(offsetof(route_question, address)) + bytes;
+  asked.head.nlmsg_type = RTM_GETROUTE;
+  asked.head.nlmsg_flags = NLM_F_REQUEST;
+  asked.route.rtm_family = is_v4 ? AF_INET : AF_INET6;
+  asked.route.rtm_dst_len = static_cast<std::uint8_t>(8 * bytes);
+  asked.destination.rta_type = RTA_DST;
+  asked.destination.rta_len = static_cast<std::uint16_t>(RTA_LENGTH(bytes));
+  std::memcpy(asked.address, address.bytes.data() + (is_mapped ? sizeof mapped : 0), bytes);
+  const file_descriptor fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  route_question answer;
+  if (!fd || ::send(fd.get(), &asked, asked.head.nlmsg_len, MSG_NOSIGNAL) < 0 ||
+      ::recv(fd.get(), &answer, sizeof answer, MSG_DONTWAIT) <
+          static_cast<ssize_t>(offsetof(route_question, destination)))
+    return true;
+  return answer.head.nlmsg_type == RTM_NEWROUTE && answer.route.rtm_type == RTN_LOCAL;
 }
 
 void set_nodelay_and_keepalive(int fd) noexcept {

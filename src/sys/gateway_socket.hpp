@@ -30,6 +30,10 @@ result<void> answer_datagram(int fd, std::string_view bytes, const datagram_rout
 /// What a connection was meant for before a rule of the kernel led it elsewhere.
 result<endpoint> original_endpoint(int fd);
 
+/// Whether the address is one of this machine's own. Sends nothing. True also when the kernel does
+/// not say.
+[[nodiscard]] bool leads_to_this_machine(const ip_address& address) noexcept;
+
 /// Small writes are sent at once, and a peer that has vanished is noticed.
 void set_nodelay_and_keepalive(int fd) noexcept;
 /// Closing it tells the peer that the connection was refused, not that it has ended well.

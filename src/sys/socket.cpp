@@ -223,17 +223,6 @@ result<void> end_connect(int fd) {
   return {};
 }
 
-/// The kernel answers from the address itself only where it is its own.
-bool leads_to_this_machine(const ip_address& address) noexcept {
-  constexpr std::uint16_t any_port = 9;
-  const socket_address at = socket_address_of(address, any_port);
-  const file_descriptor fd(::socket(at.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&at.storage), at.bytes) != 0)
-    return false;
-  const auto own = local_endpoint(fd.get());
-  return own && own->address.bytes == address.bytes;
-}
-
 std::uint64_t network_cookie(int fd) noexcept {
   std::uint64_t cookie = 0;
   socklen_t bytes = sizeof cookie;

@@ -56,8 +56,6 @@ void restore_scope(sockaddr& address, std::span<const ip_address> known) noexcep
 result<file_descriptor> begin_connect(const endpoint& to);
 /// How that has ended.
 result<void> end_connect(int fd);
-/// Whether the address is one of this machine's own. Sends nothing.
-[[nodiscard]] bool leads_to_this_machine(const ip_address& address) noexcept;
 
 // --- servers
 /// A socket that listens and never waits. Port 0 stands for any that is free. Errors:

@@ -68,7 +68,8 @@ class World:
         while os.readlink(f"/proc/{self.process.pid}/ns/net") == here:
             os.sched_yield()
         for command in (["link", "add", "m0", "type", "veth", "peer", "name", "w0", "netns", str(self.process.pid)],
-                        ["addr", "add", network_world.MACHINE + "/24", "dev", "m0"], ["link", "set", "m0", "up"],
+                        ["addr", "add", network_world.MACHINE + "/24", "dev", "m0"],
+                        ["addr", "add", network_world.MACHINES_SECOND + "/24", "dev", "m0"], ["link", "set", "m0", "up"],
                         ["link", "set", "lo", "up"], ["route", "add", "default", "via", "11.0.1.2"]):
             subprocess.run(["ip", *command], check=True)
         self.process.stdin.write("\n")
@@ -567,7 +568,7 @@ class Attacks(Network):
         listener = socket.create_server(("", 80))
         listener.settimeout(0.2)
         self.addCleanup(listener.close)
-        for name in ["metadata", "inner", "loop", "mapped", "self"]:
+        for name in ["metadata", "inner", "loop", "mapped", "self", "second"]:
             with self.subTest(name):
                 host = name + ".example.org"
                 self.quiet(f"send('{host}', b'GET / HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n', 80)", allowed=host,
@@ -612,9 +613,9 @@ class Attacks(Network):
             for each in (abstract, listener):
                 each.listen()
                 each.settimeout(0.2)
-            addresses = ["127.0.0.1", "127.1.2.3", "localhost", network_world.MACHINE, "0.0.0.0", "169.254.169.254", "10.0.0.5", "192.168.0.1",
+            addresses = ["127.0.0.1", "127.1.2.3", "localhost", network_world.MACHINE, network_world.MACHINES_SECOND, "0.0.0.0", "169.254.169.254", "10.0.0.5", "192.168.0.1",
                          "100.64.0.1", "198.18.0.200", "224.0.0.1", "255.255.255.255", "::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254",
-                         "::ffff:11.0.1.1", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "fe80::1", "2002:7f00:1::", "metadata.example.org",
+                         "::ffff:11.0.1.1", "::ffff:11.0.1.7", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "fe80::1", "2002:7f00:1::", "metadata.example.org",
                          "inner.example.org", "loop.example.org", "mapped.example.org", "self.example.org", "code.example.org:53"]
             done, _ = self.quiet(f"""
                 for address in {addresses}:

@@ -16,6 +16,7 @@ import sys
 import threading
 
 MACHINE = "11.0.1.1"  # public addresses, which nobody else has in here
+MACHINES_SECOND = "11.0.1.7"  # from which it does not answer itself
 RESOLVER = "11.0.0.53"
 HOSTS = {
     "code.example.org": "11.0.0.10",
@@ -28,6 +29,7 @@ HOSTS = {
     "loop.example.org": "127.0.0.1",
     "mapped.example.org": "::ffff:127.0.0.1",
     "self.example.org": MACHINE,
+    "second.example.org": MACHINES_SECOND,
     "dead.example.org": "11.0.0.99",
     "lost.example.net.search.example": "11.0.0.11",  # behind a search domain
     "h2.example.net": "11.0.0.13",  # has no server but those of the tests, as the next one
