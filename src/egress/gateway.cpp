@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "egress/gateway.hpp"
 
+#include "sys/gateway_socket.hpp"
 #include "sys/process.hpp"
 #include "sys/special_address.hpp"
 #include "sys/stream.hpp"
@@ -46,11 +47,21 @@ std::uint32_t number_of(const sys::ip_address& address) {
   return value;
 }
 
-/// Commands choose the bytes of names: those that could end a text or a line become question marks.
-template <std::size_t size> void copy_text(char (&to)[size], std::string_view text) {
+bool is_printable(char c) {
+  return c >= ' ' && c <= '~';
+}
+
+bool is_of_host(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+         c == '.' || c == '_' || c == ':';
+}
+
+/// Commands choose the bytes of names: those that could end a text or a line, or add words to the
+/// sentence around, become question marks.
+template <std::size_t size>
+void copy_text(char (&to)[size], std::string_view text, bool (*is_kept)(char)) {
   text = text.substr(0, size - 1);
-  *std::ranges::transform(text, to, [](char c) { return c >= ' ' && c <= '~' ? c : '?'; }).out =
-      '\0';
+  *std::ranges::transform(text, to, [&](char c) { return is_kept(c) ? c : '?'; }).out = '\0';
 }
 
 sys::egress_event event_of(const flow& at, sys::egress_kind kind, std::uint64_t began) {
@@ -59,8 +70,9 @@ sys::egress_event event_of(const flow& at, sys::egress_kind kind, std::uint64_t 
                           .sent = at.sent(),
                           .received = at.received(),
                           .began = began};
-  copy_text(event.host, at.to().host);
-  copy_text(event.detail, at.detail());
+  copy_text(event.host, at.to().host, is_of_host);
+  copy_text(event.detail, at.detail(),
+            kind == sys::egress_kind::other_host ? is_of_host : is_printable);
   return event;
 }
 
@@ -324,11 +336,12 @@ void gateway::time_passed() {
   }
 }
 
-/// Reports a refusal once, however often a command tries.
+/// Reports a refusal once, or as often as the command has tried many others in between.
 void gateway::report_refusal(sys::egress_kind kind, const std::string& host, std::uint16_t port) {
-  if (refusals_.size() >= refusals_max || !refusals_.emplace(kind, host, port).second) return;
+  if (refusals_.size() >= refusals_max) refusals_.clear();
+  if (!refusals_.emplace(kind, host, port).second) return;
   sys::egress_event event{.kind = kind, .port = port, .began = flushed_};
-  copy_text(event.host, host);
+  copy_text(event.host, host, is_of_host);
   report(event);
 }
 

@@ -751,11 +751,23 @@ class Reports(Network):
     def test_names_that_are_no_text(self):
         done = self.python("""
             s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            for name in [b'\\4code\\7example\\5org\\0x', b'\\7a\\x1b[2J\\n\\xff\\3org']:
+            for name in [b'\\4code\\7example\\5org\\0x', b'\\7a\\x1b[2J\\n\\xff\\3org', b'\\x10b; reached c,all\\3org']:
                 s.sendto(b'\\0\\1\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0' + name + b'\\0\\0\\1\\0\\1', ('127.0.0.1', 53))
                 s.recv(512)
             """)
-        self.assertIn("network: refused: code.example.org?x, a?[2J??.org;", done.stderr)
+        self.assertIn("network: refused: code.example.org?x, a??2J??.org, b??reached?c?all.org;", done.stderr)
+        done = self.python("send('code.example.org', b'GET / HTTP/1.1\\r\\nHost: d), e (f\\r\\n\\r\\n', 80)")
+        self.assertIn("named another host: code.example.org:80 (d???e??f)\n", done.stderr)
+
+    def test_many_refusals_hide_none(self):
+        done = self.inside("python3", "-c", """
+            import socket
+            s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            for name in [*(b'\\x06%06d' % i for i in range(1500)), b'\\x06secret']:
+                s.sendto(b'\\0\\1\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0' + name + b'\\0\\0\\1\\0\\1', ('127.0.0.1', 53))
+                s.recv(512)
+            """.replace("\n            ", "\n"), options=["--json"])
+        self.assertEqual(1501, len({event["host"] for event in json.loads(done.stdout)["network"]}))
 
     def test_no_event_is_lost(self):
         """However many there are while nobody reads them."""
