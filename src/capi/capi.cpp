@@ -69,7 +69,7 @@ template <class Error> paddock_status refuse(char** text, const Error& why) {
   return refuse(text, why.code, explain(why));
 }
 
-/// No exception crosses: what is thrown is a lack of memory or threads.
+/// No exception crosses: the library throws only for lack of memory or threads.
 template <class Work> paddock_status guarded(char** text, Work&& work) noexcept {
   if (text != nullptr) *text = nullptr;
   try {

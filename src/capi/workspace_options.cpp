@@ -50,7 +50,7 @@ std::vector<std::string> texts_of(json_view from, std::string_view name) {
   return texts;
 }
 
-/// Returns what is wrong; empty: nothing.
+/// Returns the mistake; empty: none.
 std::string set_network(confinement_policy& policy, const std::string& asked) {
   constexpr std::string_view list_follows = "allow:";
   if (asked.empty() || asked == "loopback") return {};
@@ -65,7 +65,7 @@ std::string set_network(confinement_policy& policy, const std::string& asked) {
   return wrong.empty() ? wrong : "network: " + wrong;
 }
 
-/// Returns what is wrong; empty: nothing.
+/// Returns the mistake; empty: none.
 std::string protect_names(std::vector<protected_name>& names, json_view given) {
   for (const auto& [member, mode] :
        {std::pair{"protect", protection::read_only}, {"hide", protection::hidden}})
@@ -79,7 +79,7 @@ std::string protect_names(std::vector<protected_name>& names, json_view given) {
   return {};
 }
 
-/// Returns what is wrong; empty: nothing.
+/// Returns the mistake; empty: none.
 std::string unknown_tool(const mcp::workspace_options& chosen) {
   const auto known = mcp::workspace_tool_names(chosen.tools);
   for (const auto* names : {&chosen.pick, &chosen.omit})

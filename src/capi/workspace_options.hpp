@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The options of paddock_open, as JSON: one table, from which what is wrong with a text follows.
+// The options of paddock_open, as JSON: one table, by which a text is checked.
 
 #include <paddock/base/detailed_error.hpp>
 #include <paddock/base/result.hpp>

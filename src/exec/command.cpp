@@ -40,7 +40,7 @@ public:
   [[nodiscard]] confine::run_manner::streams streams() const noexcept override {
     return confine::run_manner::streams::given;
   }
-  /// Nothing more is read while the command has not taken what was.
+  /// Nothing more is read until the command has taken it.
   [[nodiscard]] int news() const noexcept override {
     const bool wants_more = runs_ && !ended_ && unwritten_.empty();
     return wants_more && !sys::is_background_of(from_) ? from_ : -1;

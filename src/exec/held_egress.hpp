@@ -38,7 +38,7 @@ public:
   [[nodiscard]] std::vector<network_event> take_new();
   /// A moment: what begins from now on comes after it.
   [[nodiscard]] std::uint64_t mark();
-  /// The events until now of what has begun since; with the program's own end, if it has ended.
+  /// The events until now of connections begun since; with the program's end, if it has ended.
   [[nodiscard]] std::vector<network_event> since(std::uint64_t mark);
   /// It has ended by itself.
   [[nodiscard]] bool is_over();

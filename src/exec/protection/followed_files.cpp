@@ -85,7 +85,7 @@ bool repository_sweep::leads_nowhere_else(const std::string& path) const {
   return there || tells_absence(there.error());
 }
 
-/// Whether the `.git` of a worktree outside, where no command writes, leads to what is kept of it:
+/// Whether the `.git` of a worktree outside, where no command writes, leads back to its entry here:
 /// then a person has added it.
 bool repository_sweep::leads_back(std::string_view kept, std::string_view written) const {
   const auto is_in = [&](const std::string& each) {

@@ -71,7 +71,7 @@ int protection::hold_all() {
 }
 
 /// Lets SIGIO come whenever an entry of the directory appears. Not inotify: closing that takes the
-/// kernel many milliseconds. Without it what is replaced is only found at the end.
+/// kernel many milliseconds. Without it a replacement is only found at the end.
 void protection::watch(int directory) const {
   constexpr int others = 64;
   const int opened = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
