@@ -224,8 +224,8 @@ std::optional<destination> gateway::judge(const sys::endpoint& meant) {
 void gateway::accept_from(int listener) {
   auto accepted = sys::accept4(listener);
   if (!accepted) return;
-  const auto meant = options_.hosts.allows_all(0) ? sys::original_endpoint(accepted->get())
-                                                  : sys::local_endpoint(accepted->get());
+  auto meant = sys::original_endpoint(accepted->get());
+  if (!meant) meant = sys::local_endpoint(accepted->get()); // no rule has led it
   auto to = meant ? judge(*meant) : std::nullopt;
   if (to && flows_.size() >= flows_max_) {
     report_refusal(sys::egress_kind::too_many, to->host, to->port);

@@ -653,6 +653,17 @@ class Attacks(Network):
             self.assertEqual("b'own'\n", done.stdout, done.stderr)
             machine.accept()[0].close()
 
+    def test_the_kernel_remembers_no_connection_within(self):
+        """Its table has room for those that lead out, however much commands say to each other."""
+        done = self.python("""
+            own = socket.create_server(('127.0.0.1', 8080))
+            for i in range(200):
+                to('127.0.0.1', 8080).close(); own.accept()[0].close()
+                socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9000 + i))
+            print(send('code.example.org', b'x', 9000), int(open('/proc/sys/net/netfilter/nf_conntrack_count').read()) < 9)
+            """, allowed="all")
+        self.assertEqual("b'x' True\n", done.stdout, done.stderr)
+
     def test_all_but(self):
         self.quiet("send('a.example.net', b'x', 80)", allowed="all,-a.example.net")
         self.quiet("send('11.0.0.12', b'x', 80)", allowed="all,-11.0.0.12/30")

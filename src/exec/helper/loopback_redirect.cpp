@@ -19,6 +19,9 @@ namespace {
 // Of linux/netfilter.h, which does not go with netinet/in.h.
 constexpr std::uint32_t hook_of_local_out = 3;
 constexpr std::uint32_t priority_of_dnat = static_cast<std::uint32_t>(-100);
+constexpr std::uint32_t priority_of_raw = static_cast<std::uint32_t>(-300);
+constexpr std::uint8_t own_network = 127;
+constexpr const char* table = "paddock";
 
 std::uint32_t in_network_order(std::uint32_t value) {
   return __builtin_bswap32(value);
@@ -74,7 +77,7 @@ private:
     std::memcpy(bytes_ + at, &length, sizeof length);
   }
 
-  char bytes_[1024] = {}; // the fixed messages of one rule
+  char bytes_[2048] = {}; // the fixed messages of three rules
   std::size_t size_ = 0;
   std::size_t message_ = 0;
 };
@@ -110,16 +113,16 @@ void compare(netlink_batch& to, unsigned how, std::uint8_t with) {
   to.close(value);
 }
 
-/// What `nft add rule ip paddock out meta l4proto tcp ip daddr != 127.0.0.0/8 redirect to :PORT`
-/// does, in a chain of its own.
-void add_rule(netlink_batch& to, std::uint16_t port_in_network_order) {
-  constexpr std::uint8_t own_network = 127;
+void compare_protocol(netlink_batch& to, unsigned how) {
   {
     const expression protocol(to, "meta");
     to.add(NFTA_META_DREG, NFT_REG_1);
     to.add(NFTA_META_KEY, NFT_META_L4PROTO);
   }
-  compare(to, NFT_CMP_EQ, IPPROTO_TCP);
+  compare(to, how, IPPROTO_TCP);
+}
+
+void compare_destination(netlink_batch& to, unsigned how) {
   {
     const expression destination(to, "payload");
     to.add(NFTA_PAYLOAD_DREG, NFT_REG_1);
@@ -127,7 +130,10 @@ void add_rule(netlink_batch& to, std::uint16_t port_in_network_order) {
     to.add(NFTA_PAYLOAD_OFFSET, 16); // of the destination in an IPv4 header
     to.add(NFTA_PAYLOAD_LEN, 1);
   }
-  compare(to, NFT_CMP_NEQ, own_network);
+  compare(to, how, own_network);
+}
+
+void redirect(netlink_batch& to, std::uint16_t port_in_network_order) {
   {
     const expression port(to, "immediate");
     to.add(NFTA_IMMEDIATE_DREG, NFT_REG_1);
@@ -135,31 +141,58 @@ void add_rule(netlink_batch& to, std::uint16_t port_in_network_order) {
     to.add(NFTA_DATA_VALUE, &port_in_network_order, sizeof port_in_network_order);
     to.close(value);
   }
-  const expression redirect(to, "redir");
+  const expression redirected(to, "redir");
   to.add(NFTA_REDIR_REG_PROTO_MIN, NFT_REG_1);
 }
 
+void add_chain(netlink_batch& to, const char* chain, const char* type, std::uint32_t priority) {
+  to.begin(nft(NFT_MSG_NEWCHAIN), NLM_F_CREATE);
+  to.add(NFTA_CHAIN_TABLE, table);
+  to.add(NFTA_CHAIN_NAME, chain);
+  to.add(NFTA_CHAIN_TYPE, type);
+  const std::size_t hook = to.open(NFTA_CHAIN_HOOK);
+  to.add(NFTA_HOOK_HOOKNUM, hook_of_local_out);
+  to.add(NFTA_HOOK_PRIORITY, priority);
+  to.close(hook);
+}
+
+template <class Add> void add_rule(netlink_batch& to, const char* chain, unsigned flags, Add add) {
+  to.begin(nft(NFT_MSG_NEWRULE), NLM_F_CREATE | NLM_F_APPEND | flags);
+  to.add(NFTA_RULE_TABLE, table);
+  to.add(NFTA_RULE_CHAIN, chain);
+  const std::size_t expressions = to.open(NFTA_RULE_EXPRESSIONS);
+  add();
+  to.close(expressions);
+}
+
+/// In chains of their own, what these do:
+///   nft add rule ip paddock raw ip daddr 127.0.0.0/8 notrack
+///   nft add rule ip paddock raw meta l4proto != tcp notrack
+///   nft add rule ip paddock out meta l4proto tcp ip daddr != 127.0.0.0/8 redirect to :PORT
+/// Without the first two, traffic of the commands' own servers fills the kernel's table of
+/// connections, and then there is no room for others.
 netlink_batch rule_request(std::uint16_t port_in_network_order) {
-  constexpr const char* table = "paddock";
-  constexpr const char* chain = "out";
+  constexpr const char* out = "out";
+  constexpr const char* raw = "raw";
   netlink_batch to;
   to.begin(NFNL_MSG_BATCH_BEGIN, 0, NFNL_SUBSYS_NFTABLES);
   to.begin(nft(NFT_MSG_NEWTABLE), NLM_F_CREATE);
   to.add(NFTA_TABLE_NAME, table);
-  to.begin(nft(NFT_MSG_NEWCHAIN), NLM_F_CREATE);
-  to.add(NFTA_CHAIN_TABLE, table);
-  to.add(NFTA_CHAIN_NAME, chain);
-  to.add(NFTA_CHAIN_TYPE, "nat");
-  const std::size_t hook = to.open(NFTA_CHAIN_HOOK);
-  to.add(NFTA_HOOK_HOOKNUM, hook_of_local_out);
-  to.add(NFTA_HOOK_PRIORITY, priority_of_dnat);
-  to.close(hook);
-  to.begin(nft(NFT_MSG_NEWRULE), NLM_F_CREATE | NLM_F_APPEND | NLM_F_ACK);
-  to.add(NFTA_RULE_TABLE, table);
-  to.add(NFTA_RULE_CHAIN, chain);
-  const std::size_t expressions = to.open(NFTA_RULE_EXPRESSIONS);
-  add_rule(to, port_in_network_order);
-  to.close(expressions);
+  add_chain(to, raw, "filter", priority_of_raw);
+  add_rule(to, raw, 0, [&] {
+    compare_destination(to, NFT_CMP_EQ);
+    const expression untracked(to, "notrack");
+  });
+  add_rule(to, raw, 0, [&] {
+    compare_protocol(to, NFT_CMP_NEQ);
+    const expression untracked(to, "notrack");
+  });
+  add_chain(to, out, "nat", priority_of_dnat);
+  add_rule(to, out, NLM_F_ACK, [&] {
+    compare_protocol(to, NFT_CMP_EQ);
+    compare_destination(to, NFT_CMP_NEQ);
+    redirect(to, port_in_network_order);
+  });
   to.begin(NFNL_MSG_BATCH_END, 0, NFNL_SUBSYS_NFTABLES);
   return to;
 }
