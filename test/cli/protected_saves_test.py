@@ -186,6 +186,23 @@ class Saves(unittest.TestCase):
         print(f"a process that waits for it got into {got_in} of {saves} saves")
         server.call("stopProcess", process=process)
 
+    def test_new_files_mount_nothing_again(self):
+        """However a protected name leads elsewhere, and however often init looks whether it was replaced."""
+        many = "count() { wc -l < /proc/self/mountinfo; }; count; n=0; while [ $n -lt 40 ]; do n=$((n+1)); : > new-$n; count > counted; done; count"
+        for number, (row, prepare, before) in enumerate([
+            ("a link to what this user may not write", "mkdir conf; echo a > conf/envrc; chmod 444 conf/envrc; ln -s conf/envrc .envrc", ""),
+            ("a link to what it may write", "mkdir conf; echo a > conf/envrc; ln -s conf/envrc .envrc", ""),
+            ("a directory that leads outside, to what the command makes", "mkdir sub; ln -s /tmp/elsewhere sub/.git", "mkdir /tmp/elsewhere; : > /tmp/elsewhere/config; "),
+        ]):
+            with self.subTest(row):
+                workspace, server = self.begin(f"many-{number}")
+                (workspace / ".envrc").unlink(missing_ok=True)
+                subprocess.run(prepare, shell=True, cwd=workspace, check=True)
+                answer = server.call("exec", script=before + many)
+                first, last = answer["output"].split()
+                self.assertEqual(first, last)
+                server.close()
+
     def test_the_control_is_not_protected(self):
         workspace, server = self.begin("control")
         told, _ = self.attack(workspace, server, "plain", by_rename, False)

@@ -4,6 +4,7 @@
 #include "exec/helper/policy/text.hpp"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -115,6 +116,12 @@ int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep) {
   const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;
   return static_cast<int>(
       ::syscall(SYS_mount_setattr, mount, "", at_empty_path | recursive, &wanted, sizeof wanted));
+}
+
+int make_private(int mount) {
+  const mount_attributes wanted{0, 0, MS_PRIVATE, 0};
+  return static_cast<int>(::syscall(SYS_mount_setattr, mount, "", at_empty_path | at_recursive,
+                                    &wanted, sizeof wanted));
 }
 
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes) {

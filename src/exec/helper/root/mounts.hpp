@@ -24,6 +24,8 @@ int copy_mount_of(int entry, depth how_deep);
 /// Whether this kernel has set_mount_attributes: since 5.12.
 bool can_set_mount_attributes();
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep);
+/// What is mounted on others spreads to it and its submounts no longer, nor from them.
+int make_private(int mount);
 /// A detached, empty file system: "tmpfs" or "proc". `mode` (octal digits) may be null.
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes);
 /// A detached devpts of its own, whose terminals and their maker are for everybody who sees it.

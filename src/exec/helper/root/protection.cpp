@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -86,10 +88,8 @@ void protection::hold_again() {
 
 /// What was not there before is moved aside at the end, and left to the command until then.
 bool protection::is_replaced(const char* entry, std::uint32_t index) const {
-  note& about = notes_[index];
   const int top = entry[1] == '/' ? root_ : top_;
-  if (!about.mounted || look_at(top, path_of(entry)) != place::plain) return false;
-  return about.replaced = true;
+  return notes_[index].mounted && look_at(top, path_of(entry)) == place::plain;
 }
 
 int protection::hold_one(const char* entry, std::uint32_t index, trail& way) {
@@ -118,15 +118,18 @@ int protection::hold_at(const resolved_entry& at, const char* entry, std::uint32
     }
     return at.os_errno() == ENOENT ? 0 : at.os_errno();
   }
+  const bool is_to_hide = is_hidden(kind) && at.whole();
+  if (!is_to_hide && !at.whole() && !at.is_link()) return 0; // a file where a directory would be
+  // The path may lead through a link, to another file than the one that is mounted.
+  if (is_held_ && is_mount(at.entry())) return 0;
   about.device = at.device();
   about.inode = at.inode();
-  if (is_hidden(kind) && at.whole()) {
+  about.mounted = true;
+  about.replaced = is_held_;
+  if (is_to_hide) {
     about.now = state::held;
-    about.mounted = true;
     return hide(at);
   }
-  if (!at.whole() && !at.is_link()) return 0; // a file where a directory would be
-  about.mounted = true;
   const bool is_read_only = kind == exec_entry::read_only_name || kind == exec_entry::settings;
   about.now = is_read_only && at.whole() ? state::held : state::unknown; // made meanwhile
   if (kind == exec_entry::settings && at.whole() && give_copy(at, index) == 0) return 0;
@@ -208,10 +211,12 @@ int protection::keep_target(const char* path) {
   char target[PATH_MAX];
   if (canonical_name(link, kind_wanted::anything, keep_each, target) != 0) return on_the_way.failed;
   if (std::strcmp(target, workspace_) == 0 || !is_within(target, workspace_)) return 0;
-  if (::access(target, W_OK) != 0 && errno == EROFS) return 0;
   const int entry = ::open(target, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (entry < 0) return errno;
-  const int failed = bind(entry, mount_read_only);
+  struct statfs of{};
+  const bool is_read_only =
+      ::syscall(SYS_fstatfs, entry, &of) == 0 && (of.f_flags & ST_RDONLY) != 0;
+  const int failed = is_read_only ? 0 : bind(entry, mount_read_only);
   ::close(entry);
   return failed;
 }
@@ -233,7 +238,9 @@ int protection::keep_in_place(const char* path) {
 int protection::bind(int entry, std::uint64_t attributes, int* mounted) {
   const int mount = copy_mount_of(entry, depth::with_submounts);
   if (mount < 0) return errno;
-  const bool bound = (attributes == 0 ||
+  // Later mounts on the one that it copies are not for it as well.
+  const bool bound = (!is_held_ || make_private(mount) == 0) &&
+                     (attributes == 0 ||
                       set_mount_attributes(mount, attributes, depth::with_submounts) == 0) &&
                      attach_mount_to(mount, entry) == 0;
   const int failed = bound ? 0 : errno;
