@@ -10,14 +10,15 @@
  * is as the tool's page in MCP says it: paddock_tools has the schemas. A text that comes out is the
  * caller's: give it to paddock_free. Where `text` is NULL, it is not wanted.
  *
- * No exception crosses. What a precondition forbids (a NULL where a text is needed) is answered with
- * PADDOCK_REFUSED. Not guaranteed: that a workspace lives on in a child after fork.
+ * No exception crosses. A NULL where a text is needed is answered with PADDOCK_REFUSED. Where there
+ * is no memory for a text, it is NULL, also with PADDOCK_OK. Not guaranteed: that a workspace lives
+ * on in a child after fork.
  *
  * The ABI: functions and values are added, never changed or removed, while PADDOCK_ABI is the same;
  * structures are opaque. Tools and options grow as those of the programs do.
  *
- * Thread-safety: all functions may be called from any number of threads at once, but for the one
- * that closes or frees its argument, which must be the last.
+ * Thread-safety: all functions may be called from any number of threads at once, but for those that
+ * close or free: while they run, and later, no other function may use their argument.
  */
 
 #include <stddef.h>
@@ -34,7 +35,7 @@ typedef struct paddock_cancellation paddock_cancellation;
 
 typedef enum paddock_status {
   PADDOCK_OK = 0,
-  PADDOCK_FAILED = 1,  /* the tool ran and says why it failed: {"error", "message", ...} */
+  PADDOCK_FAILED = 1,  /* the tool says why it failed: {"error", "message", ...} */
   PADDOCK_REFUSED = 2  /* nothing was done, or no result came: the same object */
 } paddock_status;
 
@@ -55,26 +56,31 @@ PADDOCK_API const char *paddock_version(void);
  *   "readOnly"    true: nothing that changes something, and no commands
  *   "pick", "omit"  arrays of tools' names: these alone, or not these
  *   "exec"        "confined" (the default) or "off"
- *   "network"     of commands: "loopback" (the default), "none", or "allow:LIST" as --network has it
+ *   "network"     of commands: "loopback" (the default), "none", "all" or "allow:LIST", as --network
  *   "execRead", "execWrite"  arrays of absolute paths beyond the workspace for commands
  *   "environment" array of "NAME=value" for commands
  *   "protect", "hide"  arrays of names that nothing changes, or sees, beside the usual ones
- *   "history"     an absolute path to a directory outside: what undo needs is kept there
+ *   "history"     an absolute path to a directory that no command reaches: for undo, and for what a
+ *                 killed program leaves behind, which the next one that opens the workspace ends
  *   "execHelper"  the absolute path of paddock-exec-helper, where it is not installed
- * On success `*workspace` is the caller's: give it to paddock_close. Else it is NULL, and `*text`
- * says why.
+ * On success `*workspace` is the caller's: give it to paddock_close; `*text` is NULL, or a JSON array
+ * of sentences about what a killed program had left. Else `*workspace` is NULL, and `*text` says why.
  */
 PADDOCK_API paddock_status paddock_open(const char *directory, const char *options,
                             paddock_workspace **workspace, char **text);
-/* Cancels the calls that run, waits for them, and ends background processes. NULL: nothing. */
+/*
+ * Ends background processes. Before it, all calls have to be back (paddock_cancel ends them), and
+ * paddock_serve as well (`stop` ends it). NULL: nothing.
+ */
 PADDOCK_API void paddock_close(paddock_workspace *workspace);
 
 /* A JSON array of {"name", "description", "inputSchema"}. */
 PADDOCK_API paddock_status paddock_tools(paddock_workspace *workspace, char **text);
 
 /*
- * Runs a tool. `arguments` is a JSON object, or NULL for none. `*text` is the tool's result as JSON,
- * or the text of its content where it has no structured result. `cancellation` may be NULL.
+ * Runs a tool. `arguments` is a JSON object, or NULL for none. `*text` is the JSON object of its
+ * result or failure; with a picture, the JSON array of MCP's content blocks. `cancellation` may be
+ * NULL.
  */
 PADDOCK_API paddock_status paddock_call(paddock_workspace *workspace, const char *tool, const char *arguments,
                             const paddock_cancellation *cancellation, char **text);

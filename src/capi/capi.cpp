@@ -2,7 +2,12 @@
 #include "capi/workspace_options.hpp"
 
 #include <paddock/base/cancellation.hpp>
+#include <paddock/base/limits.hpp>
+#include <paddock/exec/command.hpp>
+#include <paddock/exec/confinement.hpp>
+#include <paddock/file/change_set.hpp>
 #include <paddock/history/history.hpp>
+#include <paddock/mcp/change_results.hpp>
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
@@ -12,9 +17,11 @@
 #include <paddock/version.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -29,11 +36,11 @@ struct paddock_cancellation {
 };
 
 struct paddock_workspace {
-  paddock_workspace(std::shared_ptr<const paddock::root> opened, mcp::workspace_options with)
-      : root(std::move(opened)), history(with.history),
+  paddock_workspace(std::shared_ptr<const paddock::root> opened, mcp::workspace_options with,
+                    const limits& most)
+      : root(std::move(opened)), history(with.history), bounds(most),
         tools({.workspace = root, .tools = std::move(with)}) {
-    if (history != nullptr)
-      reader = std::thread([this] { (void)history->read_in({.cancelled = &is_over}).has_value(); });
+    if (history != nullptr) reader = std::thread([this] { read(); });
   }
   paddock_workspace(const paddock_workspace&) = delete;
   paddock_workspace& operator=(const paddock_workspace&) = delete;
@@ -42,8 +49,17 @@ struct paddock_workspace {
     if (reader.joinable()) reader.join();
   }
 
+  /// Each answer that it matters to says what failed.
+  void read() noexcept {
+    try {
+      (void)history->read_in({.cancelled = &is_over}).has_value();
+    } catch (...) {
+    }
+  }
+
   const std::shared_ptr<const paddock::root> root;
   const std::shared_ptr<history::store> history;
+  const limits bounds;
   skill_manager::base_skill tools;
   std::atomic<bool> is_over = false;
   std::thread reader; ///< of what the history does not hold yet
@@ -84,10 +100,30 @@ paddock_status missing(char** text, const char* what) {
   return refuse(text, error_code::invalid_argument, std::string(what) + " is NULL");
 }
 
-/// What the model would be sent: the structured result, or else the text.
+/// The JSON object of a result or failure; with a picture, all blocks of its content.
 std::string shown(const skill_manager::tool_reply& reply) {
-  std::string text = reply.structured();
-  return text.empty() ? reply.text() : text;
+  mcp::json_document blocks;
+  const auto parsed = blocks.parse(reply.content);
+  if (parsed && parsed->size() > 1) return reply.content;
+  std::string structured = reply.structured();
+  return structured.empty() ? reply.text() : structured;
+}
+
+/// Ends what killed hosts have left, and says so: a JSON array of sentences, or nothing.
+std::string mend(const root& workspace, const mcp::workspace_options& with) {
+  if (with.access == mcp::workspace_access::read_only || with.state_directory.empty()) return {};
+  mcp::json_writer out;
+  out.begin_array();
+  std::string said;
+  const auto found =
+      mcp::end_interrupted_change(workspace, with.state_directory, said, with.confinement);
+  if (found && *found != interrupted_change::none)
+    out.string("an interrupted change of several files was ended" +
+               (said.empty() ? said : "; " + said));
+  for (const appeared_entry& each :
+       end_killed_commands(workspace.descriptor(), with.confinement, with.state_directory))
+    out.string(describe(each));
+  return out.str().size() > 1 ? out.end_array().take() : std::string();
 }
 
 paddock_status open(const char* directory, const char* options, paddock_workspace** workspace,
@@ -104,15 +140,25 @@ paddock_status open(const char* directory, const char* options, paddock_workspac
     if (!store) return refuse(text, store.error());
     chosen->tools.history = *std::move(store);
   }
-  auto made = std::make_unique<paddock_workspace>(std::move(held), std::move(chosen->tools));
+  mcp::workspace_options& tools = chosen->tools;
+  const std::string mended = mend(*held, tools);
+  const bool runs =
+      tools.exec == mcp::exec_mode::on && tools.access == mcp::workspace_access::read_write;
+  if (runs && tools.tools == mcp::toolset::coding)
+    tools.confinement.scratch =
+        hold_scratch(tools.confinement, held->descriptor(), tools.exec_helper);
+  const auto limits = mcp::limits_of(tools.tools);
+  auto made = std::make_unique<paddock_workspace>(std::move(held), std::move(tools), limits);
   if (const auto ready = made->tools.init(); !ready) return refuse(text, ready.error());
+  if (!mended.empty()) give(text, mended);
   *workspace = made.release();
   return PADDOCK_OK;
 }
 
 paddock_status call(paddock_workspace& workspace, std::string_view tool, const char* arguments,
                     const paddock_cancellation* cancellation, char** text) {
-  mcp::call_options how;
+  constexpr std::int64_t day_ms = 86'400'000; // tools have deadlines of their own
+  mcp::call_options how{.timeout_ms = day_ms, .timeout_ms_max = day_ms};
   if (cancellation != nullptr) how.cancel = &cancellation->request;
   const auto outcome =
       workspace.tools.call_tool(tool, arguments == nullptr ? "{}" : arguments, how);
@@ -136,7 +182,8 @@ paddock_status list_tools(paddock_workspace& workspace, char** text) {
 }
 
 paddock_status serve(paddock_workspace& workspace, int in, int out, int stop, char** text) {
-  auto server = mcp::server::make({.version = PADDOCK_VERSION}, workspace.tools.tools());
+  auto server = mcp::server::make({.version = PADDOCK_VERSION, .limits = workspace.bounds},
+                                  workspace.tools.tools());
   if (!server) return refuse(text, server.error());
   const auto served = mcp::serve(*server, in, out, {.stop_fd = stop});
   return served ? PADDOCK_OK : refuse(text, served.error());

@@ -3,8 +3,11 @@
 
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/parameter.hpp>
+#include <paddock/path/lexical_path.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -58,11 +61,34 @@ std::string set_network(confinement_policy& policy, const std::string& asked) {
     policy.reach = network_reach::none;
     return {};
   }
-  if (!asked.starts_with(list_follows))
-    return "network: " + asked + R"( is not "none", "loopback" or "allow:LIST")";
+  if (asked != "all" && !asked.starts_with(list_follows))
+    return "network: " + asked + R"( is not "none", "loopback", "all" or "allow:LIST")";
   policy.reach = network_reach::hosts;
-  const std::string wrong = policy.hosts.add(std::string_view(asked).substr(list_follows.size()));
+  const std::string wrong = policy.hosts.add(
+      asked == "all" ? asked : std::string_view(asked).substr(list_follows.size()));
   return wrong.empty() ? wrong : "network: " + wrong;
+}
+
+/// Returns the mistake; empty: none.
+std::string variable_without_value(const std::vector<std::string>& variables) {
+  for (const std::string& each : variables)
+    if (each.find('=') == std::string::npos) return "environment: " + each + " is not NAME=value";
+  return {};
+}
+
+/// Where commands would reach the history: the mistake; empty: none.
+std::string history_in_reach(const std::string& history, const confinement_policy& policy) {
+  const auto real = [](const std::string& path) {
+    std::error_code failed;
+    return std::filesystem::weakly_canonical(path, failed).string();
+  };
+  for (const auto* paths : {&policy.read_paths, &policy.write_paths})
+    for (const std::string& each : *paths)
+      if (!history.empty() && (strip_root_prefix(real(history), real(each)) ||
+                               strip_root_prefix(real(each), real(history))))
+        return "history: commands reach " + each + ", so " + history +
+               " is no place for it; name another directory";
+  return {};
 }
 
 /// Returns the mistake; empty: none.
@@ -107,7 +133,9 @@ result<open_options, detailed_error> options_from(std::string_view json) {
   tools.pick = texts_of(given, "pick");
   tools.omit = texts_of(given, "omit");
   if (text_of(given, "exec") == "off") tools.exec = mcp::exec_mode::off;
-  tools.confinement.git_settings = true;
+  const bool is_coding = tools.tools == mcp::toolset::coding;
+  tools.confinement.git_settings = tools.confinement.tracing = is_coding;
+  tools.confinement.author = git_author_of(tools.confinement.home);
   tools.confinement.read_paths = texts_of(given, "execRead");
   tools.confinement.write_paths = texts_of(given, "execWrite");
   tools.set_environment = texts_of(given, "environment");
@@ -116,8 +144,12 @@ result<open_options, detailed_error> options_from(std::string_view json) {
   std::string wrong = set_network(tools.confinement, text_of(given, "network"));
   if (wrong.empty()) wrong = protect_names(made.root.protected_names, given);
   if (wrong.empty()) wrong = unknown_tool(tools);
+  if (wrong.empty()) wrong = variable_without_value(tools.set_environment);
+  if (wrong.empty()) wrong = history_in_reach(made.history, tools.confinement);
   if (!wrong.empty()) return refused(std::move(wrong));
   tools.confinement.protected_names = made.root.protected_names;
+  tools.state_directory = made.history;
+  if (!made.history.empty()) made.root.lock_file = made.history + "/locks"; // as the programs do
   return made;
 }
 

@@ -91,7 +91,8 @@ class C(unittest.TestCase):
         self.assertEqual(library.paddock_abi(), int(re.search(r"PADDOCK_ABI (\d+)", HEADER)[1]))
 
     def test_options(self):
-        for options, said in [(b"[", "JSON"), (b'{"tool": 1}', "tool"), (b'{"tools": "all"}', "coding"), (b'{"network": "all"}', "allow:LIST"),
+        for options, said in [(b"[", "JSON"), (b'{"tool": 1}', "tool"), (b'{"tools": "all"}', "coding"), (b'{"network": "host"}', "allow:LIST"), (b'{"environment": ["A"]}', "NAME=value"),
+                              (b'{"history": "/tmp/a/b", "execWrite": ["/tmp/a"]}', "no place"), (b'{"history": "/tmp", "execRead": ["/tmp/a"]}', "no place"),
                               (b'{"network": "allow:-"}', "network"), (b'{"hide": ["a/b"]}', "hide"), (b'{"pick": ["nothing"]}', "nothing"),
                               (b'{"history": "relative"}', "absolute"), (b'{"readOnly": "yes"}', "readOnly")]:
             with self.subTest(options):
@@ -151,6 +152,31 @@ class C(unittest.TestCase):
         worker.join(30)
         self.assertEqual((ends[0][0], ends[0][1]["error"]), (REFUSED, "cancelled"))
         library.paddock_cancellation_free(ctypes.c_void_p(cancellation))
+
+    def test_what_a_killed_host_has_left(self):
+        history = self.folder.name + "/histories"
+        agent = os.fork()
+        if agent == 0:
+            handle = self.opened(history=history)
+            self.call(handle, "exec", script="git init -q made; echo echo >made/.git/hooks/pre-commit; chmod +x made/.git/hooks/pre-commit; : >done; sleep 60")
+            os._exit(0)
+        while not (self.workspace / "done").exists():
+            os.sched_yield()
+        os.kill(agent, 9)
+        os.waitpid(agent, 0)
+        handle = ctypes.c_void_p()
+        status, said = given(library.paddock_open, str(self.workspace).encode(), json.dumps({"history": history}).encode(), ctypes.byref(handle))
+        self.assertEqual(status, OK)
+        self.assertIn("made/.git/hooks is protected", said[0])
+        self.assertFalse((self.workspace / "made/.git/hooks/pre-commit").exists())
+        library.paddock_close(handle)
+
+    def test_a_picture_comes_whole(self):
+        (self.workspace / "dot.png").write_bytes(bytes.fromhex(
+            "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+            "1f15c4890000000d49444154789c6360000000020001e221bc330000000049454e44ae426082"))
+        status, said = self.call(self.opened(), "readImageFile", path="dot.png")
+        self.assertEqual((status, {block["type"] for block in said}), (OK, {"image", "text"}))
 
     def test_a_server_of_the_same_tools(self):
         handle = self.opened()
