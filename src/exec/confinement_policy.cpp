@@ -94,7 +94,7 @@ std::string remedy_for_namespaces(int os_errno) {
 /// ENOENT means that paddock-egress is missing: no namespace fails with it. EOPNOTSUPP comes from
 /// redirect_connections alone.
 std::string remedy_for_loopback(int os_errno) {
-  if (os_errno == EOPNOTSUPP) return "load the kernel modules nft_redir and nft_ct";
+  if (os_errno == EOPNOTSUPP) return "load the kernel modules nft_redir, nft_ct and nft_chain_nat";
   if (os_errno != ENOENT) return remedy_for_namespaces(os_errno);
   return "copy paddock-egress to where paddock-exec-helper is, from the build (tools/) or the "
          "package that this program came from";

@@ -17,7 +17,7 @@
 namespace paddock::sys {
 namespace {
 
-/// Also of its answer, as far as that is looked at.
+/// Also the part of its answer that is read.
 struct route_question {
   nlmsghdr head{};
   rtmsg route{};
@@ -122,7 +122,11 @@ bool leads_to_this_machine(const ip_address& address) noexcept {
       ::recv(fd.get(), &answer, sizeof answer, MSG_DONTWAIT) <
           static_cast<ssize_t>(offsetof(route_question, destination)))
     return true;
-  return answer.head.nlmsg_type == RTM_NEWROUTE && answer.route.rtm_type == RTN_LOCAL;
+  if (answer.head.nlmsg_type == RTM_NEWROUTE) return answer.route.rtm_type == RTN_LOCAL;
+  int why = 0; // of an nlmsgerr
+  std::memcpy(&why, &answer.route, sizeof why);
+  const bool is_nowhere = why == -ENETUNREACH || why == -EHOSTUNREACH;
+  return answer.head.nlmsg_type != NLMSG_ERROR || !is_nowhere;
 }
 
 void set_nodelay_and_keepalive(int fd) noexcept {

@@ -64,6 +64,8 @@ COMMANDS = {
 ELSEWHERE = {
     "./tools/run": "tools/dev/check, on a fresh clone",
     "./tools/test": "whoever reads this",
+    "tools/dev/arm64": "whoever has the packages for aarch64",
+    "tools/dev/kernels": "whoever has qemu",
     "meson setup": "tools/run",
     "meson install": "the test 'use from other builds'",
     "c++ ": "the test 'use from other builds'",

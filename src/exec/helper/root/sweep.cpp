@@ -188,7 +188,8 @@ void protection::sweep(int workspace, int channel) {
   (void)for_each([&](const char* entry, std::uint32_t i) {
     const note& about = notes_[i];
     if (about.is_link) sweep_target(workspace, path_of(entry), i, channel);
-    if (about.now == state::unknown) return 0;
+    const bool is_absolute = entry[1] == '/';
+    if (about.now == state::unknown && (is_absolute || !about.replaced)) return 0;
     const char* path = path_of(entry);
     if (about.now == state::absent) {
       // The directory may have another name by now, and another directory its name.
