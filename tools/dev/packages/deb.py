@@ -19,13 +19,13 @@ DESCRIPTIONS = {
         .
         paddock calls the same tools from the command line, manages skills and says what this system can confine."""),
     "libpaddock-dev": ("sandboxed workspace primitives for AI agents - development files", """\
-        Static libraries, headers, pkg-config files and a CMake package of Paddock: a directory as a capability, files
+        Libraries, headers, pkg-config files and a CMake package of Paddock: a directory as a capability, files
         beneath it, confined commands, an MCP server and client.
         .
         Most headers are usable alone and link nothing."""),
 }
 # What the static libraries of libpaddock-dev are linked with by those who use them, by the feature that needs it.
-NEEDED = {"libmsgsl-dev": r"", "libsimdjson-dev": r"simdjson", "libsodium-dev": r"sodium", "libyaml-dev": r"yaml", "libzip-dev": r"zip", "libutf8proc-dev": r"utf8proc", "libcurl4-openssl-dev": r"curl"}
+NEEDED = {"libmsgsl-dev": r"", "libsimdjson-dev": r"simdjson", "libsodium-dev": r"sodium", "libyaml-dev": r"yaml", "libzip-dev": r"zip", "libre2-dev": r"re2", "libutf8proc-dev": r"utf8proc", "libcurl4-openssl-dev": r"curl"}
 OVERRIDES = """\
 # It has a runtime of its own and starts before there is a file system to load libraries from.
 paddock: statically-linked-binary [usr/libexec/paddock/paddock-exec-helper]
