@@ -21,8 +21,6 @@
  * close or free: while they run, and later, no other function may use their argument.
  */
 
-#include <stddef.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -67,7 +65,7 @@ PADDOCK_API const char *paddock_version(void);
  * of sentences about what a killed program had left. Else `*workspace` is NULL, and `*text` says why.
  */
 PADDOCK_API paddock_status paddock_open(const char *directory, const char *options,
-                            paddock_workspace **workspace, char **text);
+                                        paddock_workspace **workspace, char **text);
 /*
  * Ends background processes. Before it, all calls have to be back (paddock_cancel ends them), and
  * paddock_serve as well (`stop` ends it). NULL: nothing.
@@ -82,8 +80,9 @@ PADDOCK_API paddock_status paddock_tools(paddock_workspace *workspace, char **te
  * result or failure; with a picture, the JSON array of MCP's content blocks. `cancellation` may be
  * NULL.
  */
-PADDOCK_API paddock_status paddock_call(paddock_workspace *workspace, const char *tool, const char *arguments,
-                            const paddock_cancellation *cancellation, char **text);
+PADDOCK_API paddock_status paddock_call(paddock_workspace *workspace, const char *tool,
+                                        const char *arguments,
+                                        const paddock_cancellation *cancellation, char **text);
 
 /* NULL: there is no memory. */
 PADDOCK_API paddock_cancellation *paddock_cancellation_new(void);
@@ -96,14 +95,15 @@ PADDOCK_API void paddock_cancellation_free(paddock_cancellation *cancellation);
  * caller a descriptor (close-on-exec, to be closed with close(2)) in `*descriptor`; else -1.
  */
 PADDOCK_API paddock_status paddock_open_file(paddock_workspace *workspace, const char *path,
-                                 paddock_access access, int *descriptor, char **text);
+                                             paddock_access access, int *descriptor, char **text);
 
 /*
  * Serves the tools as an MCP server on a pair of descriptors, one message per line, until they end
  * or `stop` becomes readable (-1: never). The descriptors stay the caller's. SIGPIPE is ignored from
  * then on in the whole process.
  */
-PADDOCK_API paddock_status paddock_serve(paddock_workspace *workspace, int in, int out, int stop, char **text);
+PADDOCK_API paddock_status paddock_serve(paddock_workspace *workspace, int in, int out, int stop,
+                                         char **text);
 
 PADDOCK_API void paddock_free(char *text);
 

@@ -11,6 +11,7 @@
 #include <paddock/mcp/json.hpp>
 #include <paddock/mcp/server.hpp>
 #include <paddock/mcp/stdio_transport.hpp>
+#include <paddock/mcp/tool.hpp>
 #include <paddock/paddock.h>
 #include <paddock/path/root.hpp>
 #include <paddock/skill_manager/base_skill.hpp>
@@ -24,7 +25,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -76,9 +76,7 @@ void give(char** to, std::string_view text) noexcept {
 }
 
 paddock_status refuse(char** text, error_code code, std::string_view message) {
-  mcp::json_writer out;
-  out.begin_object().member("error", wire_name(code)).member("message", message).end_object();
-  give(text, out.str());
+  give(text, mcp::tool_result::failure(code, message).json);
   return PADDOCK_REFUSED;
 }
 template <class Error> paddock_status refuse(char** text, const Error& why) {

@@ -24,8 +24,6 @@ HEADER = (SOURCE / "include/paddock/paddock.h").read_text()
 OK, FAILED, REFUSED = 0, 1, 2
 
 library = ctypes.CDLL(str(LIBRARY))
-for name in re.findall(r"PADDOCK_API [\w *]*?(paddock_\w+)\(", HEADER):
-    getattr(library, name).argtypes = None
 library.paddock_cancellation_new.restype = ctypes.c_void_p
 library.paddock_version.restype = ctypes.c_char_p
 

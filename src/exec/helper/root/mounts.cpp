@@ -48,6 +48,12 @@ struct mount_attributes { // struct mount_attr
   std::uint64_t user_namespace;
 };
 
+int change_mount(int mount, const mount_attributes& wanted, depth how_deep) {
+  const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;
+  return static_cast<int>(
+      ::syscall(SYS_mount_setattr, mount, "", at_empty_path | recursive, &wanted, sizeof wanted));
+}
+
 bool set(int context, const char* key, const char* value) {
   return ::syscall(SYS_fsconfig, context, set_string, key, value, 0) == 0;
 }
@@ -112,16 +118,11 @@ bool can_set_mount_attributes() {
 }
 
 int set_mount_attributes(int mount, std::uint64_t attributes, depth how_deep) {
-  const mount_attributes wanted{attributes, 0, 0, 0};
-  const unsigned recursive = how_deep == depth::with_submounts ? at_recursive : 0;
-  return static_cast<int>(
-      ::syscall(SYS_mount_setattr, mount, "", at_empty_path | recursive, &wanted, sizeof wanted));
+  return change_mount(mount, {attributes, 0, 0, 0}, how_deep);
 }
 
 int make_private(int mount) {
-  const mount_attributes wanted{0, 0, MS_PRIVATE, 0};
-  return static_cast<int>(::syscall(SYS_mount_setattr, mount, "", at_empty_path | at_recursive,
-                                    &wanted, sizeof wanted));
+  return change_mount(mount, {0, 0, MS_PRIVATE, 0}, depth::with_submounts);
 }
 
 int new_file_system(const char* type, const char* mode, std::uint64_t attributes) {
